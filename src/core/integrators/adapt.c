@@ -84,7 +84,7 @@ static pol_status plan(pol_integrator *s, double span, double *h)
   *h = control->h > 0.0 ? control->h : o->first_step;
   if (!(*h > 0.0)) status = find_first_step(s, span, h);
   if (o->max_step > 0.0) *h = fmin(*h, o->max_step);
-  if (s->family->largest_step) *h = fmin(*h, s->family->largest_step(s, *h));
+  if (s->family->largest_step) *h = fmin(*h, s->family->largest_step(s, *h, 0));
   /* at both ends; a shorter step ends with another velocity */
   for (int k = 0; k < 2; k++) {
     const double *v = s->state.v, *vd = s->state.vd;
@@ -129,6 +129,17 @@ static pol_status try_step(pol_integrator *s, double t, double h, double least, 
   double error = poli_step_control_norm(control, control->error, &worst);
   /* a little more than planned, as the rotation may have become faster */
   double turn = h * fastest_turn(s, v, 0.0, v), most = 1.04 * most_turn(s);
+  /* forces may have become stiff within the step, such as friction that comes to rest */
+  const double stable =
+      error <= 1.0 && s->family->largest_step ? s->family->largest_step(s, h, 1) : HUGE_VAL;
+  const int small = h <= fmax(control->options.min_step, least * (1.0 + 1e-9));
+  if (error <= 1.0 && h > stable && !small) {
+    adaptive->reject(s);
+    *next = fmax(0.25 * h, stable);
+    snprintf(s->diagnostics.message, sizeof s->diagnostics.message,
+             "the step is too large for a force or state that has become stiff");
+    return POL_RETRY;
+  }
   if (error <= 1.0 && (turn <= most || h <= control->options.min_step)) {
     *next = poli_step_control_propose(control, h, error);
     poli_step_control_accept(control, q);

@@ -108,8 +108,8 @@ struct poli_family {
    * steps of variable size so far. */
   void (*doubt_step)(pol_integrator *integrator, double h, char *message, size_t size);
   /* Optional: the largest step for which the method is stable at the present solution, where one of
-   * size h is planned. */
-  double (*largest_step)(pol_integrator *integrator, double h);
+   * size h is planned; or, with attempted, at the end of an attempt of that size. */
+  double (*largest_step)(pol_integrator *integrator, double h, int attempted);
   pol_status (*create)(pol_integrator *integrator);
   void (*destroy)(void *data);
   /* Takes over consistent values at integrator->state.t; sets the rest of integrator->state only on

@@ -100,7 +100,7 @@ static void list_saved(const splitting *s, double *array[NUM_SAVED], size_t size
                                    compliant,
                                    compliant,
                                    POLI_TENSIONS + 1,
-                                   s->assembler ? nv : 0};
+                                   s->saddle ? nv : 0};
   memcpy(array, arrays, sizeof arrays);
   memcpy(size, sizes, sizeof sizes);
 }
@@ -192,7 +192,7 @@ pol_status poli_splitting_place(splitting *s, double t, const double *q, const d
                              s->residual, at->B, s->dae->user);
   memcpy(at->elongation, s->residual + s->held, (size_t)s->compliant.count * sizeof *q);
   poli_compliant_start(&s->compliant);
-  if (s->assembler) memcpy(s->carried, at->P, (size_t)s->nv * sizeof *s->carried);
+  if (s->saddle) memcpy(s->carried, at->P, (size_t)s->nv * sizeof *s->carried);
   return status ? status : poli_splitting_find_forces(s, t, at->q, at->R, at->P, at->force);
 }
 

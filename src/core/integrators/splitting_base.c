@@ -303,7 +303,7 @@ static pol_status complete(splitting *s, double t0, double t1, int iteration, in
   const pol_status status =
       poli_splitting_find_forces(s, t1, next->q, next->R, s->plus, next->force);
   if (status) return poli_splitting_fail_force(s, d, status, iteration);
-  if (s->assembler) memcpy(s->carried, s->plus, (size_t)s->nv * sizeof *s->carried);
+  if (s->saddle) memcpy(s->carried, s->plus, (size_t)s->nv * sizeof *s->carried);
   for (int i = 0; i < s->nv; i++) next->P[i] = s->plus[i] + 0.5 * h * next->force[i];
   for (int c = 0; c < s->compliant.count; c++) {
     const poli_row_node *node = &s->bodies->nodes[s->bodies->num_nodes - s->compliant.count + c];

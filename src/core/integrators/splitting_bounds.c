@@ -72,7 +72,8 @@ static pol_status set_equations(splitting *s, double t)
   const instant *at = &s->instants[s->at];
   const unsigned want = POL_MASS | POL_JACOBIAN | (s->dae->feedback ? POL_FEEDBACK : 0u);
   const pol_terms out = {.mass = own->mass, .jacobian = own->jacobian, .feedback = own->feedback};
-  poli_splitting_velocities(s, at->R, at->P, own->v);
+  /* within a step: at the nodes what rings may have left the steep part of its law */
+  poli_splitting_velocities(s, at->R, s->saddle ? s->carried : at->P, own->v);
   poli_splitting_turn(s, at->R, 0, own->v, own->v);
   const pol_status status = poli_splitting_evaluate(s, t, at->q, own->v, want, &out);
   if (status) return status;
@@ -265,7 +266,7 @@ void poli_splitting_doubt_step(pol_integrator *integrator, double h, char *messa
   if (h > find_limit(s, kind)) describe(s, t, h, kind, message, size);
 }
 
-double poli_splitting_largest_step(pol_integrator *integrator, double h)
+double poli_splitting_largest_step(pol_integrator *integrator, double h, int attempted)
 {
   enum { MAX_AGE = 20 };
   const double safety = 0.9, near = 0.3;
@@ -273,6 +274,11 @@ double poli_splitting_largest_step(pol_integrator *integrator, double h)
   bounds *own = &s->bounds;
   if (!own->saddle) return HUGE_VAL;
   s->history = integrator->history;
+  if (attempted) { /* rates of forces that are linear hardly change in a step */
+    if (!s->bodies->forces_read_velocities) return HUGE_VAL;
+    own->age = 0;
+    return find_limit(s, find_rates(s, s->steps.t));
+  }
   if (own->age++ == 0 || own->age > MAX_AGE || h > near * own->most) {
     own->kind = find_rates(s, integrator->state.t);
     own->most = safety * find_limit(s, own->kind);

@@ -299,8 +299,7 @@ void poli_splitting_solve_implicit(splitting *s, const instant *at)
 
 void poli_splitting_begin_implicit(splitting *s)
 {
-  const double *from = s->assembler ? s->carried : s->plus;
-  memcpy(s->before, from, (size_t)s->nv * sizeof *s->before);
+  memcpy(s->before, s->carried, (size_t)s->nv * sizeof *s->before);
   memcpy(s->before + s->nv, s->U, (size_t)s->m * sizeof *s->before);
   s->search.halved = 0;
 }

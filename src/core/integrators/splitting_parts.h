@@ -101,7 +101,7 @@ struct poli_splitting_state {
   bounds bounds;
   double *before;      /* nv + m: momenta and impulses before the last iteration */
   double *lambda, *vd; /* that forces depend on */
-  double *carried;     /* momenta within the last step, for which these were found */
+  double *carried;     /* momenta within the last step, for which forces were found there */
   double *feedback, *jacobian, *curvature; /* and what their derivative consists of */
   double *scratch;
   int turned;        /* the matrix at a node has joined points in the axes of the dae */
@@ -275,7 +275,7 @@ void poli_splitting_free_bounds(splitting *s);
 void poli_splitting_advise(splitting *s, pol_diagnostics *d);
 /* Of poli_family. */
 void poli_splitting_doubt_step(pol_integrator *integrator, double h, char *message, size_t size);
-double poli_splitting_largest_step(pol_integrator *integrator, double h);
+double poli_splitting_largest_step(pol_integrator *integrator, double h, int attempted);
 
 /* --- splitting_setup.c ------------------------------------------------------------------------ */
 

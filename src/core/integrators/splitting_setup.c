@@ -132,7 +132,7 @@ pol_status poli_splitting_allocate(splitting *s)
     POLI_TAKE(&arena, s->compliant.upper, eliminated);
     POLI_TAKE(&arena, s->lambda, s->assembler ? m : 0);
     POLI_TAKE(&arena, s->vd, s->assembler ? nv : 0);
-    POLI_TAKE(&arena, s->carried, s->assembler ? nv : 0);
+    POLI_TAKE(&arena, s->carried, s->saddle ? nv : 0);
     POLI_TAKE(&arena, s->jacobian, s->assembler ? entries : 0);
     POLI_TAKE(&arena, s->curvature, s->assembler ? entries : 0);
     POLI_TAKE(&arena, s->feedback, s->assembler ? pol_pattern_nonzeros(s->dae->feedback) : 0);
