@@ -33,7 +33,7 @@ enum { MOST_DENSE_ROWS = 200 };
 /* Squared distance from each other of the rows of a joint on a body that is set aside. */
 static const double certain = 1e-6;
 /* Of a choice in a large component, enough not to look for a better one. */
-static const double fair_distance = 0.05;
+static const double fair_distance = 0.01;
 /* What is left of a constraint that depends on the internal ones, relatively. */
 static const double nothing_left = 1e-10;
 

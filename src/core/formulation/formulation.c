@@ -350,7 +350,12 @@ static void describe_balance(const pol_formulation *f, int equation, char *text,
              pol_mechanism_state(f->mechanism, equation - f->state_v)->name);
     return;
   }
-  while (equation >= body->v + body->chart->dim) body++;
+  int low = 0, high = f->num_bodies;
+  while (high - low > 1) {
+    const int middle = low + (high - low) / 2;
+    *(f->bodies[middle].v <= equation ? &low : &high) = middle;
+  }
+  body += low;
   const char *name = body->body->name;
   int component = equation - body->v, rotations = body->chart->num_rotations;
   if (component >= rotations)
@@ -417,7 +422,17 @@ static void describe(int equation, char *text, size_t size, void *user)
   for (int k = 0; k < f->num_couplings; k++)
     if (f->couplings[k].row == equation - nv)
       snprintf(text, size, "coupling '%s'", f->couplings[k].kernel.coupling->name);
-  for (int k = 0; k < f->num_joints; k++) describe_joint(f, k, equation - nv, text, size);
+  /* the rows of joints ascend, unless some have none: the last joint that starts at or before it */
+  int low = 0, high = f->num_joints;
+  const int ascend = equation - nv < f->dae.num_holonomic && f->kind != POL_SO3_PIVOT;
+  while (ascend && high - low > 1) {
+    const int middle = low + (high - low) / 2;
+    *(f->joints[middle].row <= equation - nv ? &low : &high) = middle;
+  }
+  /* a joint without rows of this kind starts where the next one does */
+  while (ascend && low > 0 && f->joints[low - 1].row == f->joints[low].row) low--;
+  for (int k = low; k < (ascend ? high : f->num_joints); k++)
+    describe_joint(f, k, equation - nv, text, size);
 }
 
 /* Names the body whose coordinates, or the disk whose attitude, are nearest to a singularity. */

@@ -25,6 +25,8 @@
 static const double independent_from = 1e-10;
 /* Distances that differ by less, relatively, are equal. */
 static const double as_far = 1e-3;
+/* Entries of a row that add nothing to those behind. */
+static const double nothing_left = 1e-15;
 /* Squared distance that is round-off in S. */
 static const double round_off = 1e-15;
 /* Numbers for vectors that are close to others; when there is no more room, these are taken. */
@@ -224,10 +226,10 @@ pol_status poli_gram_create(poli_gram **gram, int n, const int *start, const int
   g->Z_diagonal = calloc(room, sizeof *g->Z_diagonal);
   g->at = malloc(room * sizeof *g->at);
   g->deleted = calloc(room, 1);
-  pol_status status =
-      g->order && g->place && g->start && g->row_start && g->col_start && g->D && g->pivot && g->x
-          ? POL_OK
-          : POL_NO_MEMORY;
+  const int complete = g->order && g->place && g->start && g->row_start && g->col_start && g->D &&
+                       g->pivot && g->diagonal && g->x && g->R_diagonal && g->Z_diagonal && g->at &&
+                       g->deleted;
+  pol_status status = complete ? POL_OK : POL_NO_MEMORY;
   for (int i = 0; i < n && !status; i++) g->diagonal[i] = 1.0;
   if (!status && n > 0) status = find_order(g, start, neighbour, early);
   if (!status && n > 0) status = find_pattern(g, start, neighbour);
@@ -431,17 +433,22 @@ static void add_row(poli_gram *g, int k, int first, const close_ones *close)
     x[k] = 0.0;
     if (b == 0.0 || g->deleted[k]) continue;
     const double r = sqrt(a * a + b * b), c = a / r, s = b / r;
+    double most = 0.0;
     g->R_diagonal[k] = r;
     for (int e = begin; e < end; e++) {
-      const double up = R[e], low = x[g->col_row[e]];
+      const double up = R[e], low = x[g->col_row[e]], rest = c * low - s * up;
       R[e] = c * up + s * low;
-      x[g->col_row[e]] = c * low - s * up;
+      x[g->col_row[e]] = rest;
+      most = fabs(rest) > most ? fabs(rest) : most;
     }
     for (int i = 0; close && i < close->num; i++) {
       double *up = &close->along[i][k - first], low = close->moving[i], old = *up;
       *up = c * old + s * low;
       close->moving[i] = c * low - s * old;
     }
+    if (most > nothing_left) continue;
+    for (int e = begin; e < end; e++) x[g->col_row[e]] = 0.0;
+    return;
   }
 }
 
