@@ -196,8 +196,7 @@ typedef struct pol_summary {
 typedef struct pol_estimate {
   int velocities, constraints;
   double memory; /* for a simulation, within a factor of about two */
-  double rank;   /* additional full matrix if constraints of closed loops are redundant; 0 without
-                    loops */
+  double rank;   /* in addition, to find redundant constraints; more with closed loops */
 } pol_estimate;
 
 /* Estimates sizes and memory without creating the simulation.  POL_BAD_ARGUMENT: the formulation

@@ -240,6 +240,12 @@ static void print_motions(const cli_findings *found)
   cli_print_row("freedom", "%d of %d: %d constraint%s%s", degrees_of_freedom(found),
                 free_motions(mechanism), found->num_constraints, cli_plural(found->num_constraints),
                 redundant);
+  /* of large models, about what each body takes */
+  const int num_bodies = pol_mechanism_num_bodies(mechanism);
+  const double bytes = found->estimate.memory + found->estimate.rank;
+  if (num_bodies >= 100)
+    cli_print_row("memory", "about %.3g MB, %.3g kB per body", 1e-6 * bytes,
+                  1e-3 * bytes / num_bodies);
   if (found->started) cli_print_redundant(found->simulation, settings->options.redundant);
   pol_symmetries s;
   int resets = 0;

@@ -25,12 +25,10 @@ static double per_step(const pol_summary *summary, double amount)
 }
 
 /* The name of the next dropped constraint after *index, or NULL. */
-static const char *next_redundant(const pol_simulation *simulation, int *index, char *name,
-                                  size_t size)
+static const char *next_redundant(const pol_simulation *simulation, const unsigned char *dropped,
+                                  int *index, char *name, size_t size)
 {
   const pol_dae *dae = pol_formulation_dae(pol_simulation_formulation(simulation));
-  int count;
-  const unsigned char *dropped = pol_simulation_dropped(simulation, &count);
   while (++*index < pol_dae_num_constraints(dae))
     if (dropped[*index]) {
       dae->describe(dae->group.nv + *index, name, size, dae->user);
@@ -42,8 +40,9 @@ static const char *next_redundant(const pol_simulation *simulation, int *index, 
 void cli_print_redundant(const pol_simulation *simulation, pol_redundant redundant)
 {
   char name[128];
-  int index = -1, shares = redundant == POL_REDUNDANT_MINIMUM_NORM;
-  while (next_redundant(simulation, &index, name, sizeof name))
+  int index = -1, count, shares = redundant == POL_REDUNDANT_MINIMUM_NORM;
+  const unsigned char *dropped = pol_simulation_dropped(simulation, &count);
+  while (next_redundant(simulation, dropped, &index, name, sizeof name))
     cli_print_row("redundant", "%s, %s", name, shares ? "shares reactions" : "dropped");
 }
 
@@ -51,8 +50,9 @@ json_t *cli_json_redundant(const pol_simulation *simulation)
 {
   json_t *list = json_array();
   char name[128];
-  int index = -1;
-  while (list && next_redundant(simulation, &index, name, sizeof name))
+  int index = -1, count;
+  const unsigned char *dropped = pol_simulation_dropped(simulation, &count);
+  while (list && next_redundant(simulation, dropped, &index, name, sizeof name))
     cli_json_append(&list, cli_json_text(name));
   return list;
 }

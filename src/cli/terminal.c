@@ -273,14 +273,10 @@ void cli_warn_memory(const pol_estimate *estimate, double result_bytes)
   while (file != NULL && have == 0.0 && fgets(line, sizeof line, file) != NULL)
     if (sscanf(line, "MemAvailable: %llu kB", &kilobytes) == 1) have = 1024.0 * (double)kilobytes;
   if (file != NULL) fclose(file);
-  char message[300], rank[120] = "";
+  char message[300];
   if (need < 0.5 * giga) return;
-  if (estimate->rank > estimate->memory)
-    snprintf(rank, sizeof rank, ", %.1f GB of it only if constraints of closed loops are redundant",
-             estimate->rank / giga);
-  snprintf(message, sizeof message,
-           "%d velocities and %d constraints need about %.1f GB of memory%s", estimate->velocities,
-           estimate->constraints, need / giga, rank);
+  snprintf(message, sizeof message, "%d velocities and %d constraints need about %.1f GB of memory",
+           estimate->velocities, estimate->constraints, need / giga);
   if (have > 0.0 && need > have) {
     const size_t used = strlen(message);
     snprintf(message + used, sizeof message - used, "; %.1f GB are available", have / giga);

@@ -1,6 +1,5 @@
 /* Coupled four-bars, links of 1 m and 1 kg, as in the benchmark of IFToMM: in each flat position
- * many freedoms open at once.  Which redundant constraints are best left out changes on the way;
- * with forty four-bars they are chosen anew only after a step has failed. */
+ * many freedoms open at once.  Which redundant constraints are best left out changes on the way. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -483,7 +483,7 @@ static pol_status solve_kkt(pol_assembler *a, const double *feedback, double t, 
 poli_independence *poli_assembler_independence(pol_assembler *assembler)
 {
   pol_assembler *a = assembler;
-  if (!a->independence) poli_independence_create(&a->independence, a->dae, NULL);
+  if (!a->independence) poli_independence_create(&a->independence, a->dae);
   return a->independence;
 }
 
@@ -494,7 +494,7 @@ pol_status pol_assembler_drop_redundant(pol_assembler *assembler, double t, cons
   pol_point at = {.t = t, .q = q, .v = a->zero, .vd = a->zero, .history = a->history};
   poli_independence *independence = poli_assembler_independence(a);
   pol_status status =
-      independence ? poli_independence_find(independence, &at, -1, a->dropped) : POL_NO_MEMORY;
+      independence ? poli_independence_find(independence, &at, NULL, -1, a->dropped) : POL_NO_MEMORY;
   if (status)
     return fail(a, status, t, -1, "the rank of the constraints could not be found", "",
                 diagnostics);

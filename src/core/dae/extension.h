@@ -8,6 +8,10 @@
 struct pol_dae_extension {
   poli_step_equations step_equations; /* all NULL: it has none */
   poli_rigid_bodies rigid_bodies;     /* items NULL: it has none */
+  /* The mass matrix has no entries outside these blocks, one for each body and one for all states:
+   * velocities mass_blocks[b] .. mass_blocks[b + 1] - 1.  NULL: not known. */
+  int num_mass_blocks;
+  const int *mass_blocks;
 };
 
 /* The step equations of a dae; NULL if it has none. */

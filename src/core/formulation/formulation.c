@@ -350,7 +350,12 @@ static void describe_balance(const pol_formulation *f, int equation, char *text,
              pol_mechanism_state(f->mechanism, equation - f->state_v)->name);
     return;
   }
-  while (equation >= body->v + body->chart->dim) body++;
+  int low = 0, high = f->num_bodies;
+  while (high - low > 1) {
+    const int middle = low + (high - low) / 2;
+    *(f->bodies[middle].v <= equation ? &low : &high) = middle;
+  }
+  body += low;
   const char *name = body->body->name;
   int component = equation - body->v, rotations = body->chart->num_rotations;
   if (component >= rotations)
@@ -417,7 +422,17 @@ static void describe(int equation, char *text, size_t size, void *user)
   for (int k = 0; k < f->num_couplings; k++)
     if (f->couplings[k].row == equation - nv)
       snprintf(text, size, "coupling '%s'", f->couplings[k].kernel.coupling->name);
-  for (int k = 0; k < f->num_joints; k++) describe_joint(f, k, equation - nv, text, size);
+  /* the rows of joints ascend, unless some have none: the last joint that starts at or before it */
+  int low = 0, high = f->num_joints;
+  const int ascend = equation - nv < f->dae.num_holonomic && f->kind != POL_SO3_PIVOT;
+  while (ascend && high - low > 1) {
+    const int middle = low + (high - low) / 2;
+    *(f->joints[middle].row <= equation - nv ? &low : &high) = middle;
+  }
+  /* a joint without rows of this kind starts where the next one does */
+  while (ascend && low > 0 && f->joints[low - 1].row == f->joints[low].row) low--;
+  for (int k = low; k < (ascend ? high : f->num_joints); k++)
+    describe_joint(f, k, equation - nv, text, size);
 }
 
 /* Names the body whose coordinates, or the disk whose attitude, are nearest to a singularity. */
@@ -545,6 +560,7 @@ static pol_status build(pol_formulation *f)
     POLI_TAKE(&arena, f->forces, f->num_forces);
     POLI_TAKE(&arena, f->drives, f->num_drives);
     POLI_TAKE(&arena, f->couplings, f->num_couplings);
+    POLI_TAKE(&arena, f->mass_blocks, f->num_bodies + 2);
     POLI_TAKE(&arena, f->pure, POLI_MAX_COORDINATES * f->num_bodies + states);
   } while (poli_arena_again(&arena));
   f->memory = arena.memory;
@@ -576,9 +592,20 @@ static pol_status build(pol_formulation *f)
   f->dae.singular = may_be_singular ? singular : NULL;
   f->dae.blame = poli_formulation_blame;
   f->dae.user = f;
+<<<<<<< HEAD
   if ((f->kind == POL_SO3XR3 || f->kind == POL_SO3XR3_SPATIAL) &&
       (status = poli_formulation_set_rigid_bodies(f)))
     return status;
+=======
+
+  for (int b = 0; b < f->num_bodies; b++) f->mass_blocks[b] = f->bodies[b].v;
+  f->mass_blocks[f->num_bodies] = f->state_v;
+  f->mass_blocks[f->num_bodies + 1] = f->dae.group.nv;
+  f->extension.num_mass_blocks = f->num_bodies + 1;
+  f->extension.mass_blocks = f->mass_blocks;
+  f->dae.extension = &f->extension;
+  if (f->kind == POL_SO3XR3 && (status = poli_formulation_set_rigid_bodies(f))) return status;
+>>>>>>> 47878763a9b8b2b9242e409c96fad02f42337935
   int varies = f->kind == POL_EULER_PARAMETERS && !f->dae.constant_mass && !f->dae.num_states;
   return varies ? poli_formulation_add_step_equations(f) : POL_OK;
 }

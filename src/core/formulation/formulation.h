@@ -111,6 +111,7 @@ struct pol_formulation {
   void *memory;        /* holds the arrays of elements */
   pol_factor *factors; /* of the bodies' charts, one body after the other */
   unsigned char *pure; /* of the dae */
+  int *mass_blocks;    /* of the extension */
   poli_placed_body *bodies;
   poli_placed_joint *joints;
   int num_coordinates;

@@ -4,6 +4,7 @@
 
 #include <polhode/integrator.h>
 
+#include "dae/independence.h"
 #include "dae/least_norm.h"
 #include "integrators/step_control.h"
 
@@ -134,12 +135,18 @@ struct poli_family {
 /* m flags of the dropped constraints; NULL if there are none. */
 const unsigned char *poli_integrator_flags(const pol_integrator *integrator);
 
+/* As pol_integrator_choose_constraints, in one component of the constraints (dae/independence.h),
+ * whose state the integrator uses; -1: in all. */
+pol_status poli_integrator_choose_in(pol_integrator *integrator, int component);
+/* NULL: no memory. */
+poli_independence *poli_integrator_independence(pol_integrator *integrator);
+
 /* For a step of size h that fails because the constraints are nearly dependent where it ends: drops
  * all that are within 1e-4 of others there, until poli_integrator_keep_constraints.  On the way
  * across the others imply them, up to their distance times what the freedom that opens can move in
  * one step.  *constraint is one of those that are dropped for this.  POL_BAD_ARGUMENT if there is
- * none, or forces depend on reactions, or no constraint may be dropped, or there are too many to
- * look for dependent ones.  May allocate, unless the dae is small. */
+ * none, or forces depend on reactions, or no constraint may be dropped, or there are too many of a
+ * model without known bodies to look for dependent ones. */
 pol_status poli_integrator_drop_near(pol_integrator *integrator, double h, int *constraint);
 /* Drops what was dropped before that; without it nothing changes. */
 void poli_integrator_keep_constraints(pol_integrator *integrator);

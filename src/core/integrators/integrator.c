@@ -9,8 +9,8 @@
 #include "dae/assembler.h"
 #include "integrators/family.h"
 
-/* Constraints times velocities: for a full matrix in any case, or once after a failed step. */
-enum { SMALL_SIZE = 250000, SIZE_AFTER_FAILURE = 4000000 };
+/* Constraints times velocities, for a full matrix. */
+enum { SMALL_SIZE = 250000 };
 
 /* How close to others a constraint is that a step across a singular position does without. */
 static const double near_others = 1e-4;
@@ -40,11 +40,18 @@ static int is_small(const pol_dae *dae)
   return (double)pol_dae_num_constraints(dae) * (double)dae->group.nv <= SMALL_SIZE;
 }
 
+/* Whether the rank of the constraints costs no more than a factorisation, or next to nothing. */
+static int rank_is_cheap(const pol_dae *dae)
+{
+  return pol_dae_num_constraints(dae) > 0 && (is_small(dae) || poli_independence_is_sparse(dae));
+}
+
 /* What redundant constraints need, as far as it is not there yet. */
 static pol_status allocate_redundancy(pol_integrator *s)
 {
   const size_t m = (size_t)pol_dae_num_constraints(s->dae);
-  const int share = s->options.redundant == POL_REDUNDANT_MINIMUM_NORM && !s->dae->feedback;
+  const int share = s->options.redundant == POL_REDUNDANT_MINIMUM_NORM && !s->dae->feedback &&
+                    (s->redundant || is_small(s->dae));
   if (!s->chosen) s->chosen = calloc(2 * m + 1, sizeof *s->chosen);
   s->usual = s->chosen ? s->chosen + m : NULL;
   if (!s->chosen || !poli_assembler_independence(s->assembler)) return POL_NO_MEMORY;
@@ -84,7 +91,7 @@ pol_status pol_integrator_create(pol_integrator **integrator, const pol_dae *dae
   if (!status) status = pol_assembler_create(&s->assembler, dae, options->solver);
   if (!status) poli_assembler_set_history(s->assembler, s->history);
   /* a reset restarts between two steps, where nothing is allocated */
-  if (!status && is_small(dae) && pol_dae_num_constraints(dae) > 0) status = allocate_redundancy(s);
+  if (!status && rank_is_cheap(dae)) status = allocate_redundancy(s);
   if (!status) status = s->family->create(s);
   if (status)
     pol_integrator_free(&s);
@@ -114,8 +121,8 @@ static void update_history(pol_integrator *s, double t, const double *q)
   if (s->history) s->dae->update_history(t, q, s->history, s->dae->user);
 }
 
-/* vd and lambda, without redundant constraints.  Their search takes a full matrix: it is done at
- * once if that is small, else only where the constraints turn out to be singular. */
+/* vd and lambda, without redundant constraints.  These are searched for at once if that is cheap,
+ * else only where the constraints turn out to be singular. */
 static pol_status accelerate(pol_integrator *s, double t, const double *q, const double *v,
                              double *vd, double *lambda)
 {
@@ -123,7 +130,7 @@ static pol_status accelerate(pol_integrator *s, double t, const double *q, const
   int count = 0, m = pol_dae_num_constraints(s->dae);
   pol_status status = POL_SINGULAR;
   pol_assembler_keep_all(s->assembler);
-  if (!is_small(s->dae) || m == 0) {
+  if (!rank_is_cheap(s->dae)) {
     status = pol_assembler_acceleration(s->assembler, t, q, v, vd, lambda, d);
     if (status != POL_SINGULAR || m == 0) return status;
   }
@@ -376,19 +383,30 @@ pol_point pol_state_point(const pol_state *state)
                      .history = state->history};
 }
 
-pol_status pol_integrator_choose_constraints(pol_integrator *integrator)
+pol_status poli_integrator_choose_in(pol_integrator *integrator, int component)
 {
   pol_integrator *s = integrator;
-  int m = pol_dae_num_constraints(s->dae);
+  const size_t m = (size_t)pol_dae_num_constraints(s->dae);
   if (!s->redundant || !s->state.q) return POL_BAD_ARGUMENT;
   pol_point at = pol_state_point(&s->state);
-  int count = count_ones(pol_assembler_dropped(s->assembler), m);
-  pol_status status =
-      poli_independence_find(poli_assembler_independence(s->assembler), &at, count, s->chosen);
-  if (status) return status;
+  const unsigned char *dropped = pol_assembler_dropped(s->assembler);
+  memcpy(s->chosen, dropped, m);
+  pol_status status = poli_independence_find(poli_assembler_independence(s->assembler), &at,
+                                             dropped, component, s->chosen);
+  if (status || (component >= 0 && memcmp(s->chosen, dropped, m) == 0)) return status;
   poli_assembler_set_dropped(s->assembler, s->chosen);
   if (s->family->forget) s->family->forget(s->data);
   return POL_OK;
+}
+
+pol_status pol_integrator_choose_constraints(pol_integrator *integrator)
+{
+  return poli_integrator_choose_in(integrator, -1);
+}
+
+poli_independence *poli_integrator_independence(pol_integrator *integrator)
+{
+  return poli_assembler_independence(integrator->assembler);
 }
 
 const unsigned char *poli_integrator_flags(const pol_integrator *integrator)
@@ -406,7 +424,7 @@ pol_status poli_integrator_drop_near(pol_integrator *integrator, double h, int *
   const int m = pol_dae_num_constraints(s->dae);
   if (m == 0 || !s->state.q || s->dae->feedback || s->options.redundant == POL_REDUNDANT_REFUSE)
     return POL_BAD_ARGUMENT;
-  if (!s->redundant && (double)m * (double)group->nv > SIZE_AFTER_FAILURE) return POL_BAD_ARGUMENT;
+  if (!s->redundant && !rank_is_cheap(s->dae)) return POL_BAD_ARGUMENT;
   pol_status status = allocate_redundancy(s);
   if (status) return status;
 

@@ -58,6 +58,12 @@ void poli_rank_free(poli_rank **rank)
   *rank = NULL;
 }
 
+void poli_rank_resize(poli_rank *rank, int rows, int cols)
+{
+  rank->rows = rows;
+  rank->cols = cols;
+}
+
 static double *column_of(const poli_rank *r, double *A, int j)
 {
   return A + (size_t)j * (size_t)r->rows;

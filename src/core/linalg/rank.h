@@ -11,6 +11,8 @@ typedef struct poli_rank poli_rank;
 /* A matrix of rows x cols. */
 pol_status poli_rank_create(poli_rank **rank, int rows, int cols);
 void poli_rank_free(poli_rank **rank);
+/* For smaller matrices from now on. */
+void poli_rank_resize(poli_rank *rank, int rows, int cols);
 
 /* In all of these, columns with first[j] != 0 (may be NULL for none), which must be independent,
  * come before all others: what depends on them is found among the others. */

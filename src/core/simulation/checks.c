@@ -18,7 +18,7 @@
  * about as fast as the bodies do, so d needs not be measured again before half the time in which it
  * could vanish.  Where constraints are redundant, d may also vanish because of which of them were
  * dropped.  So when it has fallen far, they are chosen anew, and only what remains small is a
- * singular position.
+ * singular position.  All this is done for each component of the constraints by itself.
  */
 #include <float.h>
 #include <math.h>
@@ -27,8 +27,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "dae/independence.h"
 #include "formulation/formulation.h"
+#include "integrators/family.h"
 #include "lie/small.h"
 #include "simulation/parts.h"
 
@@ -260,51 +262,72 @@ pol_status poli_simulation_check_turns(pol_simulation *sim, const pol_state *sta
 
 /* --- singular positions ----------------------------------------------------------------------- */
 
-enum {
-  MAX_PAUSE = 20,    /* steps without a look */
-  MAX_SIZE = 250000, /* numbers in the full matrix, for looks during the run */
-  MAX_SIZE_AFTER_FAILURE = 4000000
-};
+enum { MAX_PAUSE = 20 };                      /* steps without a look */
 static const double choose_again_below = 0.3; /* of the largest distance since the last choice */
 static const double steps_ahead = 2.0;        /* within which d would vanish */
 static const double steps_of_look = 10.0;     /* the same, for a closer look at its rate */
 static const double near_distance = 1e-3;     /* of all distances up to 1 */
-static const double singular_distance = 1e-8; /* at a singular position, to round-off */
+static const double singular_distance = 1e-7; /* at a singular position, to round-off */
 
-struct poli_watch {
-  const pol_formulation *formulation;
-  pol_integrator *integrator;
-  const pol_dae *dae;
-  poli_independence *independence; /* NULL if the matrix is too large for looks during the run */
-  double pause;                    /* no look until this time */
-  double h;                        /* size of the step before the last look */
+/* What is known of a component of the constraints. */
+typedef struct loop {
+  double due;         /* the time of the next look */
+  double h;           /* size of the step before the last look */
   int constraint;     /* the most dependent one at the last look; -1 if there was none */
   double t, distance; /* of the last look */
   double rate;        /* at which the distance has fallen since the one before */
   double chosen;      /* the largest distance since the redundant constraints were chosen */
   int inside;         /* a position has been reported, */
   double leave_at;    /* and is left behind where d exceeds this */
-  double *ahead;      /* nq + nv: a configuration, an increment */
+  double fastest;     /* angular velocity of a body */
+} loop;
+
+struct poli_watch {
+  const pol_formulation *formulation;
+  pol_integrator *integrator;
+  const pol_dae *dae;
+  poli_independence *independence; /* that of the integrator */
+  int num_loops, num_bodies;
+  void *memory; /* holds the arrays */
+  loop *loops;
+  double *distance; /* a component: of a measurement, */
+  int *constraint;  /* and its constraint */
+  unsigned char *wanted;
+  double *ahead; /* nq + nv: a configuration, an increment */
+  double due; /* the time of the next look at one of them */
 };
 
 pol_status poli_watch_create(poli_watch **watch, const pol_formulation *formulation,
                              pol_integrator *integrator)
 {
   const pol_dae *dae = pol_formulation_dae(formulation);
-  double size = (double)dae->group.nv * (double)pol_dae_num_constraints(dae);
+  const pol_point at = pol_state_point(pol_integrator_state(integrator));
   *watch = NULL;
-  if (size == 0.0 || size > MAX_SIZE_AFTER_FAILURE) return POL_OK;
+  if (pol_dae_num_constraints(dae) == 0) return POL_OK;
   poli_watch *w = calloc(1, sizeof *w);
   if (!w) return POL_NO_MEMORY;
   w->formulation = formulation;
   w->integrator = integrator;
   w->dae = dae;
-  w->constraint = -1;
-  w->ahead = calloc((size_t)(dae->group.nq + dae->group.nv), sizeof *w->ahead);
-  pol_status status = w->ahead ? POL_OK : POL_NO_MEMORY;
-  if (!status && size <= MAX_SIZE)
-    status = poli_independence_create(&w->independence, dae, pol_integrator_dropped(integrator));
-  if (status)
+  w->num_bodies = pol_mechanism_num_bodies(pol_formulation_mechanism(formulation));
+  w->independence = poli_integrator_independence(integrator);
+  pol_status status =
+      w->independence ? poli_independence_analyse(w->independence, &at) : POL_NO_MEMORY;
+  if (!status) {
+    w->num_loops = poli_independence_num_components(w->independence);
+    poli_arena arena = {0};
+    do {
+      POLI_TAKE(&arena, w->loops, w->num_loops);
+      POLI_TAKE(&arena, w->distance, w->num_loops);
+      POLI_TAKE(&arena, w->constraint, w->num_loops);
+      POLI_TAKE(&arena, w->wanted, w->num_loops);
+      POLI_TAKE(&arena, w->ahead, dae->group.nq + dae->group.nv);
+    } while (poli_arena_again(&arena));
+    w->memory = arena.memory;
+    if (!w->memory) status = POL_NO_MEMORY;
+  }
+  for (int c = 0; c < w->num_loops && !status; c++) w->loops[c].constraint = -1;
+  if (status || w->num_loops == 0)
     poli_watch_free(&w);
   else
     *watch = w;
@@ -314,129 +337,159 @@ pol_status poli_watch_create(poli_watch **watch, const pol_formulation *formulat
 void poli_watch_free(poli_watch **watch)
 {
   if (!*watch) return;
-  poli_independence_free(&(*watch)->independence);
-  free((*watch)->ahead);
+  free((*watch)->memory);
   free(*watch);
   *watch = NULL;
 }
 
-/* Measures d and the rate at which it falls; 0 if that is not possible. */
+/* Measures d of the loops that are wanted and the rate at which it falls; 0 if that is not
+ * possible. */
 static int measure(poli_watch *w, const pol_state *state)
 {
   pol_point at = pol_state_point(state);
-  double distance;
-  int constraint;
-  if (poli_independence_measure(w->independence, &at, &distance, &constraint) || constraint < 0)
+  if (poli_independence_measure(w->independence, &at, pol_integrator_dropped(w->integrator),
+                                w->wanted, w->distance, w->constraint))
     return 0;
-  if (w->constraint < 0)
-    w->rate = 0.0;
-  else if (state->t > w->t)
-    w->rate = (w->distance - distance) / (state->t - w->t);
-  w->constraint = constraint;
-  w->distance = distance;
-  w->t = state->t;
+  for (int c = 0; c < w->num_loops; c++) {
+    loop *l = &w->loops[c];
+    if (!w->wanted[c]) continue;
+    if (l->constraint < 0)
+      l->rate = 0.0;
+    else if (state->t > l->t)
+      l->rate = (l->distance - w->distance[c]) / (state->t - l->t);
+    l->constraint = w->constraint[c];
+    l->distance = w->distance[c];
+    l->t = state->t;
+  }
   return 1;
 }
 
 /* Whether d would vanish within the next steps, so that they cannot resolve how the motion passes
  * there, or has. */
-static int is_reached(const poli_watch *w, double h)
+static int is_reached(const loop *l, double h)
 {
-  return w->distance <= steps_ahead * w->rate * h || w->distance <= singular_distance;
+  return l->distance <= steps_ahead * l->rate * h || l->distance <= singular_distance;
 }
 
-/* The rate at which d falls at a state, by a difference along its velocity over half a step. */
-static double rate_ahead(poli_watch *w, const pol_state *state, double h)
+/* The d of the loops that are wanted half a step ahead of a state, by its velocity, into distance;
+ * 0 if that is not possible. */
+static int measure_ahead(poli_watch *w, const pol_state *state, double h)
 {
   const pol_group *group = &w->dae->group;
-  double *ahead = w->ahead, *step = ahead + group->nq, distance;
-  int constraint;
+  double *ahead = w->ahead, *step = ahead + group->nq;
   for (int i = 0; i < group->nv; i++) step[i] = 0.5 * h * state->v[i];
   pol_group_move(group, state->q, step, ahead);
   pol_point at = pol_state_point(state);
   at.q = ahead;
   at.t += 0.5 * h;
-  if (!(h > 0.0) || poli_independence_measure(w->independence, &at, &distance, &constraint) ||
-      constraint < 0)
-    return 0.0;
-  return (w->distance - distance) / (0.5 * h);
+  return h > 0.0 &&
+         !poli_independence_measure(w->independence, &at, pol_integrator_dropped(w->integrator),
+                                    w->wanted, w->distance, w->constraint);
 }
 
-/* Lets the integrator drop other redundant constraints if what it keeps has become dependent. */
-static int choose_again(poli_watch *w, const pol_state *state, double h)
+/* Lets the integrator drop other redundant constraints of a loop if what it keeps has become
+ * dependent.  Other loops are no longer wanted then. */
+static void choose_again(poli_watch *w, const pol_state *state, int c, double h)
 {
-  const double rate = w->rate, before = w->distance, hardly = 1.1;
-  w->chosen = fmax(w->chosen, w->distance);
-  if (w->distance > choose_again_below * w->chosen && !is_reached(w, h)) return 1;
-  if (pol_integrator_choose_constraints(w->integrator)) return 1;
-  poli_independence_drop(w->independence, pol_integrator_dropped(w->integrator));
-  if (!measure(w, state)) return 0;
+  loop *l = &w->loops[c];
+  const double rate = l->rate, before = l->distance, hardly = 1.1;
+  l->chosen = fmax(l->chosen, l->distance);
+  if (l->distance > choose_again_below * l->chosen && !is_reached(l, h)) return;
+  if (poli_integrator_choose_in(w->integrator, c)) return;
+  memset(w->wanted, 0, (size_t)w->num_loops);
+  w->wanted[c] = 1;
+  if (!measure(w, state)) return;
   /* the last look had other constraints: its rate holds only where they make no difference */
-  w->rate = w->distance > hardly * before ? rate_ahead(w, state, h) : rate;
-  w->chosen = w->distance;
-  return 1;
+  l->rate = rate;
+  if (l->distance > hardly * before)
+    l->rate = measure_ahead(w, state, h) ? (l->distance - w->distance[c]) / (0.5 * h) : 0.0;
+  l->chosen = l->distance;
+}
+
+/* Draws the conclusions of a look at a loop. */
+static void judge(poli_watch *w, const pol_state *state, int c, double h, pol_singular *singular)
+{
+  loop *l = &w->loops[c];
+  if (l->constraint < 0) {
+    l->due = state->t + MAX_PAUSE * h;
+    return;
+  }
+  choose_again(w, state, c, h);
+  if (l->inside && l->distance > l->leave_at) l->inside = 0;
+  /* d may fall the faster the closer it is, and variable steps may become larger */
+  const int varies = fabs(h - l->h) > 1e-6 * h;
+  l->h = h;
+  if (varies && l->rate > 0.0 && l->distance <= steps_of_look * l->rate * h) {
+    memset(w->wanted, 0, (size_t)w->num_loops);
+    w->wanted[c] = 1;
+    if (measure_ahead(w, state, h))
+      l->rate = fmax(l->rate, (l->distance - w->distance[c]) / (0.5 * h));
+  }
+  if (is_reached(l, h) && !l->inside) {
+    /* the first is reported, with the time at which d would vanish */
+    if (singular->count++ == 0) {
+      singular->t = l->t;
+      if (l->distance > singular_distance) singular->t += l->distance / l->rate;
+      poli_dae_describe(w->dae, w->dae->group.nv + l->constraint, singular->where,
+                        sizeof singular->where);
+    }
+    l->inside = 1;
+    l->leave_at = 2.0 * fmax(l->distance, singular_distance);
+  }
+  /* the next look, by the fastest rotation of a body */
+  const double fastest = fmax(l->fastest, fabs(l->rate));
+  l->due = state->t + h * fmin(0.5 * l->distance / (fastest * h + DBL_MIN), MAX_PAUSE);
 }
 
 void poli_watch_look(poli_watch *watch, const pol_state *state, double h, pol_singular *singular)
 {
   poli_watch *w = watch;
-  if (!w || !w->independence || state->t < w->pause) return;
-  if (!measure(w, state)) return;
-  if (!choose_again(w, state, h)) return;
-
-  if (w->inside && w->distance > w->leave_at) w->inside = 0;
-  /* d may fall the faster the closer it is, and variable steps may become larger */
-  const int varies = fabs(h - w->h) > 1e-6 * h;
-  w->h = h;
-  if (varies && w->rate > 0.0 && w->distance <= steps_of_look * w->rate * h)
-    w->rate = fmax(w->rate, rate_ahead(w, state, h));
-  if (is_reached(w, h) && !w->inside) {
-    /* the first is reported, with the time at which d would vanish */
-    if (singular->count++ == 0) {
-      singular->t = w->t;
-      if (w->distance > singular_distance) singular->t += w->distance / w->rate;
-      poli_dae_describe(w->dae, w->dae->group.nv + w->constraint, singular->where,
-                        sizeof singular->where);
+  if (!w || state->t < w->due) return;
+  for (int c = 0; c < w->num_loops; c++) {
+    w->wanted[c] = w->loops[c].due <= state->t;
+    if (w->wanted[c]) w->loops[c].fastest = 0.0;
+  }
+  if (measure(w, state)) {
+    for (int b = 0; b < w->num_bodies; b++) {
+      const int c = poli_independence_component(w->independence, b);
+      pol_body_state body;
+      if (c < 0 || !w->wanted[c]) continue;
+      pol_formulation_body_state(w->formulation, state->q, state->v, b, &body);
+      const double *omega = body.angular_velocity;
+      w->loops[c].fastest = fmax(w->loops[c].fastest, sqrt(poli_v3_dot(omega, omega)));
     }
-    w->inside = 1;
-    w->leave_at = 2.0 * fmax(w->distance, singular_distance);
+    for (int c = 0; c < w->num_loops; c++)
+      if (w->loops[c].due <= state->t) judge(w, state, c, h, singular);
   }
-
-  /* the next look, by the fastest rotation of a body */
-  const int count = pol_mechanism_num_bodies(pol_formulation_mechanism(w->formulation));
-  double fastest = fabs(w->rate);
-  for (int b = 0; b < count; b++) {
-    pol_body_state body;
-    pol_formulation_body_state(w->formulation, state->q, state->v, b, &body);
-    const double *omega = body.angular_velocity;
-    fastest = fmax(fastest, sqrt(omega[0] * omega[0] + omega[1] * omega[1] + omega[2] * omega[2]));
-  }
-  const double steps = fmin(0.5 * w->distance / (fastest * h + DBL_MIN), MAX_PAUSE);
-  w->pause = state->t + steps * h;
-}
-
-void poli_watch_others(poli_watch *watch)
-{
-  if (watch && watch->independence)
-    poli_independence_drop(watch->independence, pol_integrator_dropped(watch->integrator));
+  w->due = HUGE_VAL;
+  for (int c = 0; c < w->num_loops; c++) w->due = fmin(w->due, w->loops[c].due);
 }
 
 int poli_watch_is_near(poli_watch *watch, const pol_state *state, double h, char *where,
                        size_t size)
 {
   poli_watch *w = watch;
+  int nearest = -1;
   if (!w) return 0;
-  if (!w->independence &&
-      poli_independence_create(&w->independence, w->dae, pol_integrator_dropped(w->integrator)))
-    return 0;
+  memset(w->wanted, 1, (size_t)w->num_loops);
   if (!measure(w, state)) return 0;
-  if (w->distance > near_distance && w->distance > 4.0 * fmax(w->rate, rate_ahead(w, state, h)) * h)
-    return 0;
-  poli_dae_describe(w->dae, w->dae->group.nv + w->constraint, where, size);
+  const int is_ahead = measure_ahead(w, state, h);
+  for (int c = 0; c < w->num_loops; c++) {
+    const loop *l = &w->loops[c];
+    const double ahead = is_ahead ? (l->distance - w->distance[c]) / (0.5 * h) : 0.0;
+    if (l->constraint < 0) continue;
+    if (l->distance > near_distance && l->distance > 4.0 * fmax(l->rate, ahead) * h) continue;
+    if (nearest < 0 || l->distance < w->loops[nearest].distance) nearest = c;
+  }
+  if (nearest < 0) return 0;
+  poli_dae_describe(w->dae, w->dae->group.nv + w->loops[nearest].constraint, where, size);
   return 1;
 }
 
 double poli_watch_distance(const poli_watch *watch)
 {
-  return watch && watch->constraint >= 0 ? watch->distance : 1.0;
+  double least = 1.0;
+  for (int c = 0; watch && c < watch->num_loops; c++)
+    if (watch->loops[c].constraint >= 0) least = fmin(least, watch->loops[c].distance);
+  return least;
 }

@@ -235,9 +235,8 @@ pol_status poli_simulation_check_bends(pol_simulation *sim, const pol_state *sta
 /* POL_RETRY if a joint or bushing turns so fast that what depends on its turns is wrong. */
 pol_status poli_simulation_check_turns(pol_simulation *sim, const pol_state *state);
 
-/* The integrator has been started.  *watch is NULL after POL_OK if there are no constraints, or
- * far too many.  With many constraints it only examines the state after a failure.  Both must
- * outlive it. */
+/* The integrator has been started.  *watch is NULL after POL_OK if no constraints can become
+ * dependent.  Both must outlive it. */
 pol_status poli_watch_create(poli_watch **watch, const pol_formulation *formulation,
                              pol_integrator *integrator);
 void poli_watch_free(poli_watch **watch);
@@ -246,11 +245,8 @@ void poli_watch_free(poli_watch **watch);
  * adds what it finds to singular.  Allocates nothing.  watch may be NULL. */
 void poli_watch_look(poli_watch *watch, const pol_state *state, double h, pol_singular *singular);
 
-/* To be called after the integrator has dropped other constraints.  watch may be NULL. */
-void poli_watch_others(poli_watch *watch);
-
 /* Whether the last accepted state, from which a step of size h has failed, is near a singular
- * position; the constraint in words goes to where.  May allocate.  watch may be NULL. */
+ * position; the constraint in words goes to where.  watch may be NULL. */
 int poli_watch_is_near(poli_watch *watch, const pol_state *state, double h, char *where,
                        size_t size);
 

@@ -145,7 +145,9 @@ double poli_simulation_next_output_time(const pol_simulation *sim)
 
 /* --- estimate --------------------------------------------------------------------------------- */
 
-static const double bytes_per_nonzero = 130.0, bytes_at_least = 1e7, bytes_per_number = 8.0;
+static const double bytes_per_nonzero = 130.0, bytes_at_least = 1e7;
+/* For the rank of the constraints, per entry of their matrix. */
+static const double bytes_of_rank = 40.0, bytes_of_loops = 200.0;
 
 int poli_mechanism_has_loop(const pol_mechanism *mechanism, int *has_loop)
 {
@@ -188,7 +190,7 @@ pol_status pol_simulation_estimate(const pol_mechanism *mechanism, const pol_set
   estimate->velocities = dae->group.nv;
   estimate->constraints = (int)m;
   estimate->memory = bytes_at_least + bytes_per_nonzero * (coupling + constraint);
-  estimate->rank = has_loop ? bytes_per_number * nv * m : 0.0;
+  estimate->rank = (has_loop ? bytes_of_loops : bytes_of_rank) * constraint;
   pol_formulation_free(&formulation);
   return POL_OK;
 }

@@ -303,11 +303,8 @@ static pol_status advance(pol_simulation *sim)
   pol_status status = sim->variable ? pol_integrator_adapt(sim->integrator, sim->end)
                                     : pol_integrator_step(sim->integrator, h);
   /* if the kept constraints have become dependent, another choice may help */
-  if (status > 0 && !sim->variable &&
-      pol_integrator_choose_constraints(sim->integrator) == POL_OK) {
-    poli_watch_others(sim->watch);
+  if (status > 0 && !sim->variable && pol_integrator_choose_constraints(sim->integrator) == POL_OK)
     status = pol_integrator_step(sim->integrator, h);
-  }
   /* a singular position right at the end of the step: the next one leaves it behind */
   int crossed = -1;
   if (status > 0 && !sim->variable &&
