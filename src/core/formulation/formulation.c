@@ -592,20 +592,15 @@ static pol_status build(pol_formulation *f)
   f->dae.singular = may_be_singular ? singular : NULL;
   f->dae.blame = poli_formulation_blame;
   f->dae.user = f;
-<<<<<<< HEAD
-  if ((f->kind == POL_SO3XR3 || f->kind == POL_SO3XR3_SPATIAL) &&
-      (status = poli_formulation_set_rigid_bodies(f)))
-    return status;
-=======
-
   for (int b = 0; b < f->num_bodies; b++) f->mass_blocks[b] = f->bodies[b].v;
   f->mass_blocks[f->num_bodies] = f->state_v;
   f->mass_blocks[f->num_bodies + 1] = f->dae.group.nv;
   f->extension.num_mass_blocks = f->num_bodies + 1;
   f->extension.mass_blocks = f->mass_blocks;
   f->dae.extension = &f->extension;
-  if (f->kind == POL_SO3XR3 && (status = poli_formulation_set_rigid_bodies(f))) return status;
->>>>>>> 47878763a9b8b2b9242e409c96fad02f42337935
+  if ((f->kind == POL_SO3XR3 || f->kind == POL_SO3XR3_SPATIAL) &&
+      (status = poli_formulation_set_rigid_bodies(f)))
+    return status;
   int varies = f->kind == POL_EULER_PARAMETERS && !f->dae.constant_mass && !f->dae.num_states;
   return varies ? poli_formulation_add_step_equations(f) : POL_OK;
 }
