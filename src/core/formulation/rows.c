@@ -243,6 +243,7 @@ static pol_status evaluate_rows(double t, const double *q, const double *R, cons
   for (int k = 0; k < f->num_joints && !status; k++, node++) {
     const poli_joint_kernel *kernel = &f->joints[k].kernel; /* large: hardly ever read */
     if (node->joins) set_points(&p, node, position, blocks);
+    if (node->joins && node->num_rows == 3) continue;
     if (node->plain)
       set_plain(&p, node, position, blocks);
     else if (kernel->radius > 0.0)
