@@ -423,6 +423,11 @@ pol_status poli_formulation_set_rigid_bodies(pol_formulation *f)
                                                .is_point = 1,
                                                .mass = 1.0,
                                                .inverse_mass = 1.0};
+  for (int k = 0; k < 2 * f->num_turns; k++) {
+    const int body = f->turns[k / 2].body[k % 2];
+    if (body != POL_GROUND && !to->items[body].is_point)
+      f->turns[k / 2].q[k % 2] = to->items[body].q;
+  }
   to->forces_read_velocities = forces_read_velocities(f);
   poli_v3_copy(f->gravity, to->gravity);
   to->constraints_move = f->num_drives > 0;
