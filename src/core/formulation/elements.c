@@ -18,16 +18,14 @@
 /* --- joint coordinates ------------------------------------------------------------------------ */
 
 /* The rows c and s of an angle have one view or two. */
-static void set_turn(const pol_formulation *f, const poli_placed_coordinate *placed, poli_turn *to)
+static void set_turn(const poli_placed_coordinate *placed, poli_turn *to)
 {
   const poli_view *view = placed->kernel.rows.view;
   const int apart = placed->kernel.rows.num_views - 1;
   to->history = placed->history;
   for (int i = 0; i < 2; i++) {
-    const int body = to->body[i] = placed->kernel.body[i];
-    const int has_quaternion = body != POL_GROUND && f->kind == POL_SO3XR3 &&
-                               !pol_mechanism_body(f->mechanism, body)->point;
-    to->q[i] = has_quaternion ? f->bodies[body].q : -1;
+    to->body[i] = placed->kernel.body[i];
+    to->q[i] = -1;
     poli_v3_copy(view[i * apart].axis[i * !apart], to->axis[i]);
     poli_v3_copy(view[i * apart].s, to->other[i]);
   }
@@ -43,7 +41,7 @@ void poli_formulation_place_coordinates(pol_formulation *f)
       poli_placed_coordinate *placed = &f->coordinates[count++];
       poli_coordinate_kernel_setup(&placed->kernel, f->mechanism, k, i);
       placed->history = placed->kernel.angular ? angles++ : -1;
-      if (placed->kernel.angular) set_turn(f, placed, &f->turns[f->num_turns++]);
+      if (placed->kernel.angular) set_turn(placed, &f->turns[f->num_turns++]);
     }
   }
   for (int k = 0; k < f->num_forces; k++) {

@@ -244,6 +244,7 @@ static pol_status evaluate_rows(const poli_row_node *nodes, int num_nodes, doubl
   for (int k = 0; k < f->num_joints && !status; k++, node++) {
     const poli_joint_kernel *kernel = &f->joints[k].kernel; /* large: hardly ever read */
     if (node->joins) set_points(&p, node, position, blocks);
+    if (node->joins && node->num_rows == 3) continue;
     if (node->plain)
       set_plain(&p, node, position, blocks);
     else if (kernel->radius > 0.0)
@@ -428,6 +429,11 @@ pol_status poli_formulation_set_rigid_bodies(pol_formulation *f)
                                                .is_point = 1,
                                                .mass = 1.0,
                                                .inverse_mass = 1.0};
+  for (int k = 0; k < 2 * f->num_turns; k++) {
+    const int body = f->turns[k / 2].body[k % 2];
+    if (body != POL_GROUND && !to->items[body].is_point)
+      f->turns[k / 2].q[k % 2] = to->items[body].q;
+  }
   to->forces_read_velocities = forces_read_velocities(f);
   to->num_forces = f->num_forces;
   to->force_name = force_name;

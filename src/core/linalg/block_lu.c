@@ -32,7 +32,7 @@ struct poli_block_lu {
   double *values;
   size_t num_values;
   double *inverse_scale, *work; /* 1 / diagonal entries before the factorisation; one block */
-  unsigned char *unrolled;      /* size of a node whose later neighbours have it too, or 0 */
+  unsigned char *alike;         /* whether a node's later neighbours have its size */
   unsigned char *dropped;
   double smallest;
   int smallest_row;
@@ -208,15 +208,14 @@ pol_status poli_block_lu_create(poli_block_lu **made, int num_nodes, const int *
   if (!status) {
     lu->inverse_scale = malloc(((size_t)lu->num_rows + 1) * sizeof *lu->inverse_scale);
     lu->dropped = calloc((size_t)lu->num_rows + 1, 1);
-    lu->unrolled = calloc(n + 1, 1);
+    lu->alike = calloc(n + 1, 1);
     lu->work = malloc(((size_t)largest * (size_t)largest + 1) * sizeof *lu->work);
-    if (!lu->inverse_scale || !lu->dropped || !lu->work || !lu->unrolled) status = POL_NO_MEMORY;
+    if (!lu->inverse_scale || !lu->dropped || !lu->work || !lu->alike) status = POL_NO_MEMORY;
   }
   for (int k = 0; k < num_nodes && !status; k++) {
-    const int own = lu->size[k];
-    lu->unrolled[k] = (unsigned char)(own <= MAX_UNROLLED ? own : 0);
+    lu->alike[k] = 1;
     for (int e = lu->first[k]; e < lu->first[k + 1]; e++)
-      if (lu->size[lu->next[e]] != own) lu->unrolled[k] = 0;
+      if (lu->size[lu->next[e]] != lu->size[k]) lu->alike[k] = 0;
   }
   free(g.start);
   free(g.end);
@@ -233,7 +232,7 @@ void poli_block_lu_free(poli_block_lu **made)
   void *const parts[] = {lu->node,   lu->place,    lu->size,    lu->row,
                          lu->first,  lu->next,     lu->lower,   lu->upper,
                          lu->update, lu->diagonal, lu->target,  lu->inverse_scale,
-                         lu->values, lu->work,     lu->dropped, lu->unrolled};
+                         lu->values, lu->work,     lu->dropped, lu->alike};
   for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) free(parts[i]);
   free(lu);
   *made = NULL;
@@ -401,18 +400,27 @@ static int invert(poli_block_lu *lu, int k, double threshold, const unsigned cha
 
 /* --- factorisation, solution ------------------------------------------------------------------ */
 
-/* Nodes of the usual sizes, with neighbours of the same size, have loops that the compiler can
- * unroll: the functions for one node are inline, and called with constants. */
+/* Nodes of the usual sizes have loops that the compiler can unroll, most of all if their neighbours
+ * have the same size: the functions for one node are inline, and called with constants. */
 #define FOR_EACH_SIZE(lu, k, function)                                                             \
-  switch ((lu)->unrolled[k]) {                                                                     \
-  case 1:                                                                                          \
+  switch (2 * (lu)->size[k] + (lu)->alike[k]) {                                                    \
+  case 2 * 1 + 1:                                                                                  \
     function(1, 1);                                                                                \
     break;                                                                                         \
-  case 3:                                                                                          \
+  case 2 * 3 + 1:                                                                                  \
     function(3, 1);                                                                                \
     break;                                                                                         \
-  case 5:                                                                                          \
+  case 2 * 5 + 1:                                                                                  \
     function(5, 1);                                                                                \
+    break;                                                                                         \
+  case 2 * 3:                                                                                      \
+    function(3, 0);                                                                                \
+    break;                                                                                         \
+  case 2 * 4:                                                                                      \
+    function(4, 0);                                                                                \
+    break;                                                                                         \
+  case 2 * 5:                                                                                      \
+    function(5, 0);                                                                                \
     break;                                                                                         \
   default:                                                                                         \
     function((lu)->size[k], 0);                                                                    \
@@ -424,7 +432,7 @@ static inline int eliminate(poli_block_lu *lu, int k, int n, int alike, double t
 {
   const long *to = lu->target + lu->update[k];
   int num_dropped = 0;
-  if (!alike || left_out || !invert_in_order(lu, k, n))
+  if (left_out || n > MAX_UNROLLED || !invert_in_order(lu, k, n))
     num_dropped = invert(lu, k, threshold, left_out);
   for (int b = lu->first[k]; b < lu->first[k + 1]; b++)
     replace_block(n, alike ? n : lu->size[lu->next[b]], lu->values + lu->diagonal[k],
