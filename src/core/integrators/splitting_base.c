@@ -268,9 +268,8 @@ pol_status poli_splitting_fail_force(splitting *s, pol_diagnostics *d, pol_statu
     d->iteration = iteration;
     return status;
   }
-  fail(s, d, status, -1, iteration, 0.0, "a force could not be evaluated");
-  poli_dae_blame(s->dae, s->scratch, d);
-  return status;
+  poli_dae_blame(s->dae, s->scratch, d); /* first: the search for advice evaluates forces too */
+  return fail(s, d, status, -1, iteration, 0.0, "a force could not be evaluated");
 }
 
 /* --- the step --------------------------------------------------------------------------------- */
