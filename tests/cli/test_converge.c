@@ -160,7 +160,8 @@ static void failing_runs(void **state)
   expect("polhode converge top.json --methods em --steps 2e-3,1e-3", 2);
   expect_text(err, "vector space");
   /* the reference itself */
-  expect("polhode converge top.json --steps 1e-3 --set simulation.end=0.5 --reference-step 0.02", 1);
+  expect("polhode converge top.json --steps 1e-3 --set simulation.end=0.5 --reference-step 0.02",
+         1);
   expect_text(err, "polhode converge: reference run: ");
 }
 

@@ -245,10 +245,11 @@ static void every_setting_arrives(void **state)
 static void every_choice_arrives(void **state)
 {
   (void)state;
-  static const char text[] = "{\"bodies\": [{\"name\": \"a\", \"mass\": 1, \"inertia\": "
-                             "[1, 1, 1]}], \"simulation\": {\"step\": 1, \"end\": 1, "
-                             "\"method\": \"geom1\", \"index\": %s, \"newton\": {\"kind\": \"%s\"}, "
-                             "\"solver\": \"%s\"}}";
+  static const char text[] =
+      "{\"bodies\": [{\"name\": \"a\", \"mass\": 1, \"inertia\": "
+      "[1, 1, 1]}], \"simulation\": {\"step\": 1, \"end\": 1, "
+      "\"method\": \"geom1\", \"index\": %s, \"newton\": {\"kind\": \"%s\"}, "
+      "\"solver\": \"%s\"}}";
   static const struct {
     const char *index, *newton, *solver;
     pol_index index_value;

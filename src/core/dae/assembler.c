@@ -493,8 +493,8 @@ pol_status pol_assembler_drop_redundant(pol_assembler *assembler, double t, cons
   pol_assembler *a = assembler;
   pol_point at = {.t = t, .q = q, .v = a->zero, .vd = a->zero, .history = a->history};
   poli_independence *independence = poli_assembler_independence(a);
-  pol_status status =
-      independence ? poli_independence_find(independence, &at, NULL, -1, a->dropped) : POL_NO_MEMORY;
+  pol_status status = independence ? poli_independence_find(independence, &at, NULL, -1, a->dropped)
+                                   : POL_NO_MEMORY;
   if (status)
     return fail(a, status, t, -1, "the rank of the constraints could not be found", "",
                 diagnostics);

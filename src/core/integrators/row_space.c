@@ -17,7 +17,7 @@ static void order_nodes(const poli_row_space *s, int *order, int *reached)
   const poli_row_node *nodes = s->nodes;
   int last = 0;
   for (int n = 0; n < count; n++)
-    if (nodes[n].num_sides < 2) reached[order[last++] = n] = 1;
+    if (nodes[n].num_sides < 2 && n < s->num_held) reached[order[last++] = n] = 1;
   for (int k = 0, root = 0; k < count; k++) {
     while (k == last && reached[root]) root++;
     if (k == last) reached[order[last++] = root] = 1; /* of what is not tied to the ground */
@@ -67,7 +67,8 @@ pol_status poli_row_space_create(poli_row_space **space, const poli_rigid_bodies
   poli_row_space *s = *space = calloc(1, sizeof *s);
   if (!s) return POL_NO_MEMORY;
   s->bodies = bodies;
-  s->num_nodes = bodies->num_nodes - (compliant ? 0 : bodies->num_compliant);
+  s->num_held = bodies->num_nodes - bodies->num_compliant;
+  s->num_nodes = compliant ? bodies->num_nodes : s->num_held;
   s->nodes = calloc((size_t)s->num_nodes + 1, sizeof *s->nodes);
   if (!s->nodes) {
     poli_row_space_free(space);

@@ -28,6 +28,7 @@ typedef struct poli_row_side {
 typedef struct poli_row_space {
   const poli_rigid_bodies *bodies;
   int num_nodes, num_blocks, m; /* m: rows */
+  int num_held;                 /* nodes that are not compliant */
   poli_row_node *nodes;
   int *first_side;      /* of each body, count + 1 */
   poli_row_side *sides; /* of one body after the other */

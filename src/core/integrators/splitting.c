@@ -182,7 +182,7 @@ pol_status poli_splitting_place(splitting *s, double t, const double *q, const d
     if (!s->bodies->items[b].is_point)
       poli_m3_apply(at->R + 9 * b, v + s->bodies->items[b].v, at->w + 3 * b);
   memcpy(s->known[0], lambda, (size_t)s->held * sizeof *lambda);
-  poli_splitting_turn_multipliers(s, at->R, 0, s->known[0]);
+  poli_row_space_turn(s->space, at->R, 0, s->known[0]);
   s->known_t[0] = t;
   s->known_weight[0] = 1.0;
   s->num_known = 1;
@@ -317,9 +317,7 @@ static void destroy(void *data)
   poli_saddle_free(&s->saddle);
   poli_dae_patterns_free(&s->patterns);
   free(s->steps.memory);
-  free(s->first_side);
-  free(s->sides);
-  free(s->pairs);
+  poli_row_space_free(&s->space);
   free(s->memory);
   free(s);
 }

@@ -122,7 +122,7 @@ static double move(splitting *s, double h, const instant *at, instant *next, dou
     double *P = s->plus + body->v;
     const double L[3] = {P[0], P[1], P[2]};
     kick(s, b, h, at, P);
-    const int is_held = s->first_side[b] < s->first_side[b + 1];
+    const int is_held = s->space->first_side[b] < s->space->first_side[b + 1];
     drift(s, b, h, at, next, D && is_held ? D + 9 * b : NULL);
     if (D || body->is_point) continue;
     double dL[3], local[3], change[3];
@@ -289,7 +289,7 @@ static pol_status complete(splitting *s, double t0, double t1, int iteration, in
     poli_m3_apply(body->inverse, local, own);
     poli_m3_apply(at->R + 9 * b, own, w);
     for (int i = 0; i < 3; i++) change = fmax(change, fabs(w[i] - at->w[3 * b + i]));
-    if (fabs(h) * change > 1.0 && s->first_side[b] < s->first_side[b + 1]) {
+    if (fabs(h) * change > 1.0 && s->space->first_side[b] < s->space->first_side[b + 1]) {
       fail(s, d, POL_NOT_CONVERGED, body->v - s->nv, iteration, 0.0,
            "the angular velocity of a body would change by more than 1 rad per step");
       char *axis = strstr(d->where, "', torque");

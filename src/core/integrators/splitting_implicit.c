@@ -45,23 +45,23 @@ static void set_rows(splitting *s, double h, const instant *at, const instant *n
     double X[9], DM[9];
     poli_m3_multiply(s->D + 9 * b, at->R + 9 * b, X);
     poli_m3_multiply(X, body->inertia, DM);
-    for (int e = s->first_side[b]; e < s->first_side[b + 1]; e++)
-      for (int r = 0; r < s->sides[e].others; r++) { /* joined rows there are none */
-        const int from = s->sides[e].block + AXES * r;
+    for (int e = s->space->first_side[b]; e < s->space->first_side[b + 1]; e++)
+      for (int r = 0; r < s->space->sides[e].others; r++) { /* joined rows there are none */
+        const int from = s->space->sides[e].block + AXES * r;
         double lower[AXES], upper[AXES];
         poli_m3_apply_transposed(DM, next->B + from, lower);
         poli_m3_apply_transposed(at->R + 9 * b, at->B + from, upper);
         poli_v3_scale(h, next->B + from + 3, lower + 3);
         poli_v3_copy(at->B + from + 3, upper + 3);
-        if (s->sides[e].row >= s->held) {
-          const int own = s->sides[e].row - s->held;
-          const int second = s->bodies->nodes[s->sides[e].node].body[0] != b;
+        if (s->space->sides[e].row >= s->held) {
+          const int own = s->space->sides[e].row - s->held;
+          const int second = s->bodies->nodes[s->space->sides[e].node].body[0] != b;
           memcpy(s->compliant.lower[own] + AXES * second, lower, sizeof lower);
           memcpy(s->compliant.upper[own] + AXES * second, upper, sizeof upper);
           continue;
         }
         for (int i = first; i < AXES; i++) {
-          const int to = pol_pattern_address(B, s->sides[e].row + r, body->v + i - first);
+          const int to = pol_pattern_address(B, s->space->sides[e].row + r, body->v + i - first);
           if (to < 0) continue;
           s->lower[to] += lower[i];
           s->upper[to] += upper[i];

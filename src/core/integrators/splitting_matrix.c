@@ -9,85 +9,10 @@ static const double dependent = 1e-9; /* pivots below belong to redundant constr
 
 /* --- assembly --------------------------------------------------------------------------------- */
 
-/* What treats other rows than joined ones is not inline, so that it does not slow those down.
- *
- * B diag(D, d I) of a side: of joined rows the angular part alone, sign (-r~ D), as the linear part
- * is sign d I; of others both. */
-typedef struct scaled_rows {
-  double joined[9];
-  double others[MAX_ROWS * AXES];
-} scaled_rows;
-
-static inline void scale_joined(const side *own, const double r[3], const double D[9], double X[9])
-{
-  const double x = own->sign * r[0], y = own->sign * r[1], z = own->sign * r[2];
-  for (int j = 0; j < 3; j++) {
-    X[j] = z * D[3 + j] - y * D[6 + j];
-    X[3 + j] = x * D[6 + j] - z * D[j];
-    X[6 + j] = y * D[j] - x * D[3 + j];
-  }
-}
-
-__attribute__((noinline)) static void scale_others(const side *own, const double *B,
-                                                   const double D[9], double d, double *X)
-{
-  for (int i = 0; i < own->others; i++, B += AXES, X += AXES) {
-    poli_m3_apply_transposed(D, B, X);
-    poli_v3_scale(d, B + 3, X + 3);
-  }
-}
-
-/* to += X B^T of two sides' joined rows, where `to` has cols numbers per row: with B = sign (I,
- * -r~) the angular part of a row x of X gives x x r */
-static inline void add_joined(const side *row, const double X[9], double d, const side *col,
-                              const double r[3], int cols, double *to)
-{
-  const double x = col->sign * r[0], y = col->sign * r[1], z = col->sign * r[2];
-  for (int i = 0; i < 3; i++, X += 3, to += cols) {
-    to[0] += X[1] * z - X[2] * y;
-    to[1] += X[2] * x - X[0] * z;
-    to[2] += X[0] * y - X[1] * x;
-    to[i] += row->sign * col->sign * d;
-  }
-}
-
-/* to += X B^T of all rows of two sides: `above` and `left` joined ones, n and m others. */
-static inline void add_product(const side *row, int above, int n, const scaled_rows *X, double d,
-                               const side *col, int left, int m, const double *B, double *to)
-{
-  const int cols = left + m;
-  if (above && left) add_joined(row, X->joined, d, col, B, cols, to);
-  for (int i = 0; i < n && left; i++) {
-    const double *x = X->others + AXES * i;
-    double *y = to + cols * (above + i);
-    poli_v3_add_scaled_cross(col->sign, x, B, y);
-    poli_v3_add_scaled(col->sign, x + 3, y);
-  }
-  for (int j = 0; j < m; j++) {
-    const double *y = B + left + AXES * j;
-    double *column = to + left + j;
-    for (int i = 0; i < above; i++)
-      column[cols * i] += poli_v3_dot(X->joined + 3 * i, y) + row->sign * d * y[3 + i];
-    for (int i = 0; i < n; i++) {
-      const double *x = X->others + AXES * i;
-      column[cols * (above + i)] += poli_v3_dot(x, y) + poli_v3_dot(x + 3, y + 3);
-    }
-  }
-}
-
-/* The same for the rows that the sides have; hinges have loops that the compiler can unroll. */
-__attribute__((noinline)) static void add_others(const side *row, const scaled_rows *X, double d,
-                                                 const side *col, const double *B, double *to)
-{
-  if (row->joined && row->others == 2 && col->joined && col->others == 2)
-    add_product(row, 3, 2, X, d, col, 3, 2, B, to);
-  else
-    add_product(row, row->joined, row->others, X, d, col, col->joined, col->others, B, to);
-}
-
 /* The compliances of a base step, or those at a node, on the diagonal. */
-static void add_compliances(splitting *s, double *values)
+static void add_compliances(splitting *s)
 {
+  double *values = poli_block_lu_values(s->lu);
   const int first = s->bodies->num_nodes - s->compliant.count;
   for (int i = 0; i < s->compliant.count; i++)
     values[poli_block_lu_address(s->lu, first + i, first + i)] += s->compliant.g[i];
@@ -98,27 +23,9 @@ static void add_compliances(splitting *s, double *values)
 static int factor(splitting *s, const double *B1, const double *B0, double scale,
                   const unsigned char *left_out)
 {
-  double *values = poli_block_lu_values(s->lu);
-  const long *pair = s->pairs;
-  poli_block_lu_clear(s->lu);
-  for (int b = 0; b < s->bodies->count; b++) {
-    const double *D = s->D + 9 * b, d = scale * s->bodies->items[b].inverse_mass;
-    for (int i = s->first_side[b]; i < s->first_side[b + 1]; i++) {
-      const side *row = &s->sides[i];
-      const double *own = B1 + row->block;
-      scaled_rows X;
-      if (row->joined) scale_joined(row, own, D, X.joined);
-      if (row->others) scale_others(row, own + row->joined, D, d, X.others);
-      for (int j = s->first_side[b]; j < s->first_side[b + 1]; j++, pair++) {
-        const side *col = &s->sides[j];
-        if (row->others || col->others)
-          add_others(row, &X, d, col, B0 + col->block, values + *pair);
-        else
-          add_joined(row, X.joined, d, col, B0 + col->block, 3, values + *pair);
-      }
-    }
-  }
-  add_compliances(s, values);
+  for (int b = 0; b < s->bodies->count; b++) s->d[b] = scale * s->bodies->items[b].inverse_mass;
+  poli_row_space_assemble(s->space, B1, B0, s->D, s->d, NULL, s->lu);
+  add_compliances(s);
   s->counts->jacobians++;
   s->counts->factorizations++;
   return poli_block_lu_factor(s->lu, dependent, left_out);
@@ -126,28 +33,8 @@ static int factor(splitting *s, const double *B1, const double *B0, double scale
 
 /* --- in the axes of the dae ------------------------------------------------------------------- */
 
-void poli_splitting_turn_multipliers(const splitting *s, const double *R, int back, double *lambda)
-{
-  for (int n = 0; n < s->bodies->num_nodes; n++) {
-    const poli_row_node *node = &s->bodies->nodes[n];
-    double *own = lambda + node->row, x[3], sum[3] = {0.0};
-    if (!node->joins || !node->axes) continue;
-    poli_v3_copy(own, x);
-    for (int k = 0; k < 3; k++) {
-      double axis[3];
-      poli_v3_copy(node->axes[k], axis);
-      if (node->joined[0] >= 0) poli_m3_apply(R + 9 * node->joined[0], node->axes[k], axis);
-      if (back)
-        own[k] = poli_v3_dot(axis, x);
-      else
-        poli_v3_add_scaled(x[k], axis, sum);
-    }
-    if (!back) poli_v3_copy(sum, own);
-  }
-}
-
 /* The rows of a side in the axes of the dae, with 6 numbers each; returns how many. */
-static int expand(const splitting *s, const side *own, const instant *at, double *rows)
+static int expand(const splitting *s, const poli_row_side *own, const instant *at, double *rows)
 {
   const poli_row_node *node = &s->bodies->nodes[own->node];
   const double *B = at->B + own->block;
@@ -169,23 +56,27 @@ static int expand(const splitting *s, const side *own, const instant *at, double
 static int factor_without(splitting *s, const instant *at, const unsigned char *left_out)
 {
   double *values = poli_block_lu_values(s->lu), row[MAX_ROWS * AXES], col[MAX_ROWS * AXES];
-  const long *pair = s->pairs;
+  const int *first = s->space->first_side;
+  const long *pair = s->space->pairs;
   poli_block_lu_clear(s->lu);
   for (int b = 0; b < s->bodies->count; b++)
-    for (int i = s->first_side[b]; i < s->first_side[b + 1]; i++) {
+    for (int i = first[b]; i < first[b + 1]; i++) {
+      const int rows = expand(s, &s->space->sides[i], at, row);
       double X[MAX_ROWS * AXES];
-      const side above = {.others = expand(s, &s->sides[i], at, row)};
-      scale_others(&above, row, s->D + 9 * b, s->bodies->items[b].inverse_mass, X);
-      for (int j = s->first_side[b]; j < s->first_side[b + 1]; j++) {
-        const int cols = expand(s, &s->sides[j], at, col);
+      for (int k = 0; k < rows; k++) {
+        poli_m3_apply_transposed(s->D + 9 * b, row + AXES * k, X + AXES * k);
+        poli_v3_scale(s->bodies->items[b].inverse_mass, row + AXES * k + 3, X + AXES * k + 3);
+      }
+      for (int j = first[b]; j < first[b + 1]; j++) {
+        const int cols = expand(s, &s->space->sides[j], at, col);
         double *to = values + *pair++;
-        for (int k = 0; k < above.others * cols; k++) {
+        for (int k = 0; k < rows * cols; k++) {
           const double *x = X + AXES * (k / cols), *y = col + AXES * (k % cols);
           to[k] += poli_v3_dot(x, y) + poli_v3_dot(x + 3, y + 3);
         }
       }
     }
-  add_compliances(s, values);
+  add_compliances(s);
   s->counts->jacobians++;
   s->counts->factorizations++;
   return poli_block_lu_factor(s->lu, dependent, left_out);
@@ -237,9 +128,9 @@ int poli_splitting_factor_node(splitting *s, const instant *at)
 
 void poli_splitting_solve_node(const splitting *s, const instant *at, double *x)
 {
-  if (s->turned) poli_splitting_turn_multipliers(s, at->R, 1, x);
+  if (s->turned) poli_row_space_turn(s->space, at->R, 1, x);
   poli_block_lu_solve(s->lu, x);
-  if (s->turned) poli_splitting_turn_multipliers(s, at->R, 0, x);
+  if (s->turned) poli_row_space_turn(s->space, at->R, 0, x);
 }
 
 /* --- products --------------------------------------------------------------------------------- */
@@ -251,8 +142,8 @@ void poli_splitting_apply_rows(const splitting *s, const double *B, const double
     const poli_rigid_body *body = &s->bodies->items[b];
     const double *own = v + body->v;
     const double point[AXES] = {0.0, 0.0, 0.0, own[0], own[1], own[2]};
-    for (int e = s->first_side[b]; e < s->first_side[b + 1]; e++)
-      add_rates(&s->sides[e], B, body->is_point ? point : own, y);
+    for (int e = s->space->first_side[b]; e < s->space->first_side[b + 1]; e++)
+      poli_row_side_add_rates(&s->space->sides[e], B, body->is_point ? point : own, y);
   }
 }
 
@@ -262,10 +153,11 @@ void poli_splitting_respond(const splitting *s, const double *B, const double *m
   if (y) memset(y, 0, (size_t)s->m * sizeof *y);
   for (int b = 0; b < s->bodies->count; b++) {
     const poli_rigid_body *body = &s->bodies->items[b];
-    const int start = s->first_side[b], end = s->first_side[b + 1];
+    const int start = s->space->first_side[b], end = s->space->first_side[b + 1];
     const double scale = body->inverse_mass;
     double *own_P = P + body->v, *own_v = v + body->v, rates[AXES] = {0.0}, impulse[AXES] = {0.0};
-    for (int e = start; e < end && mu; e++) add_impulse(&s->sides[e], B, mu, impulse);
+    for (int e = start; e < end && mu; e++)
+      poli_row_side_add_wrench(&s->space->sides[e], B, mu, impulse);
     if (body->is_point) {
       for (int i = 0; i < 3 && start < end; i++) own_P[i] -= impulse[3 + i];
       for (int i = 0; i < body->num_axes; i++) own_v[i] = own_P[i] * scale;
@@ -276,6 +168,7 @@ void poli_splitting_respond(const splitting *s, const double *B, const double *m
       poli_v3_scale(scale, own_P + 3, rates + 3);
       for (int i = 0; i < AXES; i++) own_v[i] = rates[i];
     }
-    for (int e = start; e < end && y; e++) add_rates(&s->sides[e], B, rates, y);
+    for (int e = start; e < end && y; e++)
+      poli_row_side_add_rates(&s->space->sides[e], B, rates, y);
   }
 }

@@ -5,20 +5,12 @@
 #include "dae/dae.h"
 #include "dae/saddle.h"
 #include "integrators/family.h"
+#include "integrators/row_space.h"
 #include "integrators/splitting.h"
 #include "integrators/splitting_compliant.h"
 #include "lie/small.h"
-#include "linalg/block_lu.h"
 
 enum { MAX_STAGES = 17, MAX_KNOWN = 3, AXES = 6, MAX_ROWS = 6, NUM_INSTANTS = 3 };
-
-/* A node of the graph as one of its bodies sees it: `joined` rows of a point with the arm r,
- * sign (I, -r~), then others with 6 numbers each. */
-typedef struct side {
-  int node, row, block;
-  int joined, others; /* 0 or 3; num_rows - joined */
-  double sign;
-} side;
 
 /* Everything at the end of a base step. */
 typedef struct instant {
@@ -77,10 +69,8 @@ struct poli_splitting_state {
   poli_dae_patterns patterns;
 
   /* the graph: nodes are the constraints of a joint, edges the bodies they share */
-  int *first_side; /* of each body, count + 1 */
-  side *sides;     /* of one body after the other */
-  int has_others;  /* some node has rows beyond those of joined points */
-  long *pairs;     /* for two sides of a body, all with all: the block of the matrix they add to */
+  poli_row_space *space;
+  int has_others; /* some node has rows beyond those of joined points */
   poli_block_lu *lu;
   poli_saddle *saddle;          /* only if forces read velocities */
   reactive reactive;            /* only if they depend on reactions */
@@ -95,6 +85,7 @@ struct poli_splitting_state {
   double *plus; /* momenta within a step */
   double *U, *residual, *dU, *slip, *v;
   double *D;      /* 9 numbers for each body: derivative of its turn by angular momentum */
+  double *d;      /* one for each body: h/m, or 1/m */
   double *out[2]; /* q, v, v', lambda as shown */
   double *force, *mass, *damping, *upper, *lower, *rhs; /* of the matrix with the momenta */
   line_search search;
@@ -145,45 +136,14 @@ static inline void drift(const splitting *s, int b, double h, const instant *fro
   poli_quat_to_matrix(to->q + q, to->R + 9 * b);
 }
 
-/* impulse += B^T U of a side */
-static inline void add_impulse(const side *own, const double *blocks, const double *impulses,
-                               double impulse[AXES])
-{
-  const double *B = blocks + own->block, *U = impulses + own->row;
-  if (own->joined) {
-    poli_v3_add_scaled_cross(own->sign, B, U, impulse);
-    poli_v3_add_scaled(own->sign, U, impulse + 3);
-    B += 3;
-    U += 3;
-  }
-  for (int r = 0; r < own->others; r++, B += AXES)
-    for (int i = 0; i < AXES; i++) impulse[i] += B[i] * U[r];
-}
-
-/* y += B v of a side; v has 6 numbers */
-static inline void add_rates(const side *own, const double *blocks, const double v[AXES],
-                             double *rates)
-{
-  const double *B = blocks + own->block;
-  double *y = rates + own->row;
-  if (own->joined) {
-    poli_v3_add_scaled_cross(own->sign, v, B, y);
-    poli_v3_add_scaled(own->sign, v + 3, y);
-    B += 3;
-    y += 3;
-  }
-  for (int r = 0; r < own->others; r++, B += AXES)
-    y[r] += poli_v3_dot(B, v) + poli_v3_dot(B + 3, v + 3);
-}
-
 /* P+ = P + h/2 f - B^T U of a body */
 static inline void kick(const splitting *s, int b, double h, const instant *at, double *P)
 {
   const poli_rigid_body *body = &s->bodies->items[b];
   const double *from = at->P + body->v, *force = at->force + body->v;
   double impulse[AXES] = {0.0};
-  for (int e = s->first_side[b]; e < s->first_side[b + 1]; e++)
-    add_impulse(&s->sides[e], at->B, s->U, impulse);
+  for (int e = s->space->first_side[b]; e < s->space->first_side[b + 1]; e++)
+    poli_row_side_add_wrench(&s->space->sides[e], at->B, s->U, impulse);
   if (body->is_point)
     for (int i = 0; i < body->num_axes; i++)
       P[i] = from[i] + 0.5 * h * force[i] - (i < 3 ? impulse[3 + i] : 0.0);
@@ -227,9 +187,6 @@ void poli_splitting_apply_rows(const splitting *s, const double *B, const double
 /* P -= B^T mu, then v = diag(D, 1/m) P, then y = B v; mu and y may be NULL. */
 void poli_splitting_respond(const splitting *s, const double *B, const double *mu, double *P,
                             double *v, double *y);
-/* Multipliers of points that are joined, from the rows of the dae to inertial axes, or back. */
-void poli_splitting_turn_multipliers(const splitting *s, const double *R, int back, double *lambda);
-
 /* --- splitting_implicit.c --------------------------------------------------------------------- */
 
 /* What the implicit kick lacks, into rhs in body axes; *open is its size relative to the momenta.
@@ -279,8 +236,6 @@ double poli_splitting_largest_step(pol_integrator *integrator, double h, int att
 
 /* --- splitting_setup.c ------------------------------------------------------------------------ */
 
-/* Sides by bodies; two of the same body add to a block of the matrix, and those of different nodes
- * make an edge of its graph. */
 pol_status poli_splitting_set_graph(splitting *s);
 pol_status poli_splitting_allocate(splitting *s);
 

@@ -1,86 +1,17 @@
-/* Set-up of splitting.c: the graph of joints and bodies, the order of elimination, memory. */
+/* Set-up of splitting.c: the graph of joints and bodies, memory. */
 #include <stdlib.h>
 
 #include "base/arena.h"
 #include "integrators/splitting_parts.h"
 
-/* The nodes from the ground outwards.  Elimination in this order takes nothing away from the
- * mobility of the bodies still to come; the other way, that of a long chain of hinges, which weighs
- * all of it, would be lost in round-off. */
-static void order_nodes(const splitting *s, int *order, int *reached)
-{
-  const int count = s->bodies->num_nodes;
-  const poli_row_node *nodes = s->bodies->nodes;
-  int last = 0;
-  for (int n = 0; n < count; n++)
-    if (nodes[n].num_sides < 2 && nodes[n].row < s->held) reached[order[last++] = n] = 1;
-  for (int k = 0, root = 0; k < count; k++) {
-    while (k == last && reached[root]) root++;
-    if (k == last) reached[order[last++] = root] = 1; /* of what is not tied to the ground */
-    for (int i = 0; i < nodes[order[k]].num_sides; i++) {
-      const int b = nodes[order[k]].body[i];
-      for (int e = s->first_side[b]; e < s->first_side[b + 1]; e++)
-        if (!reached[s->sides[e].node]) reached[order[last++] = s->sides[e].node] = 1;
-    }
-  }
-}
-
 pol_status poli_splitting_set_graph(splitting *s)
 {
-  const poli_rigid_bodies *bodies = s->bodies;
-  const int count = bodies->count;
-  size_t num_sides = 0, num_pairs = 0;
-  int num_edges = 0, *size = malloc(((size_t)bodies->num_nodes + 1) * sizeof *size);
-  int *order = calloc(2 * (size_t)bodies->num_nodes + 1, sizeof *order);
-  int(*edges)[2] = NULL;
-  pol_status status = POL_NO_MEMORY;
-  s->first_side = calloc((size_t)count + 2, sizeof *s->first_side);
-  if (!size || !s->first_side || !order) goto done;
-  for (int n = 0; n < bodies->num_nodes; n++) {
-    const poli_row_node *node = &bodies->nodes[n];
-    size[n] = node->num_rows;
-    num_sides += (size_t)node->num_sides;
+  pol_status status = poli_row_space_create(&s->space, s->bodies, 0, 1);
+  if (!status) status = poli_row_space_create_lu(s->space, &s->lu);
+  for (int n = 0; n < s->bodies->num_nodes; n++) {
+    const poli_row_node *node = &s->bodies->nodes[n];
     s->has_others |= node->row < s->held && node->num_rows > (node->joins ? 3 : 0);
-    for (int i = 0; i < node->num_sides; i++) s->first_side[node->body[i] + 2]++;
   }
-  for (int b = 0; b < count; b++) {
-    num_pairs += (size_t)s->first_side[b + 2] * (size_t)s->first_side[b + 2];
-    s->first_side[b + 2] += s->first_side[b + 1];
-  }
-  s->sides = calloc(num_sides + 1, sizeof *s->sides);
-  s->pairs = calloc(num_pairs + 1, sizeof *s->pairs);
-  edges = malloc((num_pairs + 1) * sizeof *edges);
-  if (!s->sides || !s->pairs || !edges) goto done;
-  for (int n = 0; n < bodies->num_nodes; n++) {
-    const poli_row_node *node = &bodies->nodes[n];
-    for (int i = 0; i < node->num_sides; i++)
-      s->sides[s->first_side[node->body[i] + 1]++] =
-          (side){.node = n,
-                 .row = node->row,
-                 .block = node->block + i * poli_row_block_size(node),
-                 .joined = node->joins ? 3 : 0,
-                 .others = node->num_rows - (node->joins ? 3 : 0),
-                 .sign = node->joins ? node->sign[i] : 0.0};
-  }
-  for (int b = 0; b < count; b++)
-    for (int i = s->first_side[b]; i < s->first_side[b + 1]; i++)
-      for (int j = s->first_side[b]; j < s->first_side[b + 1]; j++) {
-        if (s->sides[i].node >= s->sides[j].node) continue;
-        edges[num_edges][0] = s->sides[i].node;
-        edges[num_edges++][1] = s->sides[j].node;
-      }
-  order_nodes(s, order, order + bodies->num_nodes);
-  status = poli_block_lu_create(&s->lu, bodies->num_nodes, size, num_edges, (const int(*)[2])edges,
-                                order);
-  long *pair = s->pairs;
-  for (int b = 0; b < count && !status; b++)
-    for (int i = s->first_side[b]; i < s->first_side[b + 1]; i++)
-      for (int j = s->first_side[b]; j < s->first_side[b + 1]; j++)
-        *pair++ = poli_block_lu_address(s->lu, s->sides[i].node, s->sides[j].node);
-done:
-  free(size);
-  free(edges);
-  free(order);
   return status;
 }
 
@@ -113,6 +44,7 @@ pol_status poli_splitting_allocate(splitting *s)
     POLI_TAKE(&arena, s->residual, m);
     POLI_TAKE(&arena, s->slip, m);
     POLI_TAKE(&arena, s->D, 9 * bodies);
+    POLI_TAKE(&arena, s->d, bodies);
     POLI_TAKE(&arena, s->rhs, s->assembler ? 2 * (nv + m) : nv + m);
     POLI_TAKE(&arena, s->before, s->saddle ? nv + m : 0);
     POLI_TAKE(&arena, s->mass, coupling);

@@ -15,8 +15,8 @@ static void set_joined_bends(const splitting *s, const double *B, const double *
   }
   for (int b = 0; b < s->bodies->count; b++) {
     const double *w = v + s->bodies->items[b].v;
-    for (int e = s->first_side[b]; e < s->first_side[b + 1]; e++) {
-      const side *own = &s->sides[e];
+    for (int e = s->space->first_side[b]; e < s->space->first_side[b + 1]; e++) {
+      const poli_row_side *own = &s->space->sides[e];
       double spin[3];
       if (!own->joined || s->bodies->items[b].is_point) continue;
       poli_v3_cross(w, B + own->block, spin);
@@ -96,7 +96,7 @@ pol_status poli_splitting_show(splitting *s, double t, double *shown)
   }
   poli_splitting_respond(s, at->B, s->m > 0 ? lambda : NULL, s->force, vd, NULL);
   poli_splitting_turn(s, at->R, 0, vd, vd);
-  if (s->m > 0) poli_splitting_turn_multipliers(s, at->R, 1, lambda);
+  if (s->m > 0) poli_row_space_turn(s->space, at->R, 1, lambda);
   for (int i = 0; i < s->held && s->turned; i++) lambda[i] = s->dropped[i] ? 0.0 : lambda[i];
   memcpy(vd + s->nv, lambda, (size_t)s->held * sizeof *lambda);
   return POL_OK;

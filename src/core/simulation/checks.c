@@ -294,7 +294,7 @@ struct poli_watch {
   int *constraint;  /* and its constraint */
   unsigned char *wanted;
   double *ahead; /* nq + nv: a configuration, an increment */
-  double due; /* the time of the next look at one of them */
+  double due;    /* the time of the next look at one of them */
 };
 
 pol_status poli_watch_create(poli_watch **watch, const pol_formulation *formulation,
