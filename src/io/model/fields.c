@@ -739,7 +739,7 @@ static const poli_field simulation_fields[] = {
      .help = "`vi-b`: weight of the reaction at the end of the step; values above 1/2 are unstable "
              "and cause a warning"},
     {"order", &poli_order, OPTION(order), .standard = "`2`; the method `auto` chooses it",
-     .help = "of `rattle` in `so3xr3`; `\"auto\"` chooses it from `rtol` and `atol`"},
+     .help = "of `rattle` on Lie groups; `\"auto\"` chooses it from `rtol` and `atol`"},
     {"guess", &poli_choice, OPTION(guess), &guesses, .standard = "\"advanced\"",
      .help = "`vi-s` to `rattle`: the Newton iteration starts from q + h v (`advanced`) or from q "
              "(`simple`)"},
