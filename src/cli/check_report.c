@@ -244,7 +244,7 @@ static void print_motions(const cli_findings *found)
   const int num_bodies = pol_mechanism_num_bodies(mechanism);
   const double bytes = found->estimate.memory + found->estimate.rank;
   if (num_bodies >= 100)
-    cli_print_row("memory", "about %.3g MB, %.3g kB per body", 1e-6 * bytes,
+    cli_print_row("memory", "about %.0f MB, %.1f kB per body", 1e-6 * bytes,
                   1e-3 * bytes / num_bodies);
   if (found->started) cli_print_redundant(found->simulation, settings->options.redundant);
   pol_symmetries s;

@@ -81,6 +81,30 @@ static void flat_positions_are_passed(void **state)
   }
 }
 
+/* Steps of both kinds pass flat positions, with few and with many four-bars; large ones are decided
+ * by the sparse method. */
+static void flat_positions_are_passed_by_all_steps(void **state)
+{
+  (void)state;
+  static const int counts[] = {1, 10, 40};
+  for (size_t k = 0; k < sizeof counts / sizeof counts[0]; k++)
+    for (int variable = 0; variable < 2; variable++) {
+      pol_model *model = four_bars(counts[k], 1.2, 2.0, 0);
+      pol_control *control = &model->settings.options.control;
+      model->settings.variable = variable;
+      control->rtol = control->atol_translation = control->atol_rotation = 1e-5;
+      model->settings.step = 1e-3;
+      model->settings.end = 1.0;
+      pol_simulation *simulation = start(model);
+      step_to_end(simulation);
+      const pol_summary *summary = pol_simulation_summary(simulation);
+      assert_true(summary->singular.count > 0); /* else this test has lost its point */
+      assert_true(summary->max_energy_drift < (variable ? 0.1 : 0.01) * counts[k]);
+      pol_simulation_free(&simulation);
+      pol_model_free(&model);
+    }
+}
+
 /* Parallelograms stay parallelograms: no coupler turns. */
 static void check_couplers(const pol_simulation *simulation, int count)
 {
@@ -176,6 +200,7 @@ static void steps_end_in_flat_positions(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(flat_positions_are_passed),
+                                     cmocka_unit_test(flat_positions_are_passed_by_all_steps),
                                      cmocka_unit_test(small_steps_pass_flat_positions),
                                      cmocka_unit_test(steps_end_in_flat_positions)};
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -34,11 +34,17 @@
  * nothing for chains of bodies and up to twice the time for systems with many loops. */
 #define DIAGONAL_PREFERENCE 0.1
 
+/* From this many rows on the columns are ordered by COLAMD, which allows for any pivots, instead of
+ * AMD, which counts on diagonal ones: the constraints of a saddle-point matrix have none, and in
+ * large closed loops the pivots that are taken instead fill the factors. */
+enum { COLAMD_FROM = 1000, COLAMD = 1 };
+
 typedef struct sparse {
   const pol_pattern *pattern;
   klu_common common;
   klu_symbolic *symbolic;
   klu_numeric *numeric; /* NULL: no factorisation */
+  double flops;         /* estimated for a factorisation */
   int unmatched_column; /* -1: the pattern can be regular */
   double *trial;        /* the known vector */
   double *product;      /* the matrix times trial */
@@ -70,6 +76,12 @@ static pol_status sparse_create(void **state, const pol_pattern *pattern)
   work->trial = malloc(3 * n * sizeof *work->trial);
   if (work->trial)
     work->symbolic = klu_analyze(pattern->rows, pattern->start, pattern->row, &work->common);
+  if (work->symbolic) work->flops = work->symbolic->est_flops;
+  if (work->symbolic && n >= COLAMD_FROM) {
+    klu_free_symbolic(&work->symbolic, &work->common);
+    work->common.ordering = COLAMD;
+    work->symbolic = klu_analyze(pattern->rows, pattern->start, pattern->row, &work->common);
+  }
   if (!work->symbolic) {
     sparse_free(work);
     return POL_NO_MEMORY;
@@ -98,7 +110,7 @@ static pol_status sparse_create(void **state, const pol_pattern *pattern)
 double poli_sparse_operations(const void *state)
 {
   const sparse *work = state;
-  return work->symbolic->est_flops;
+  return work->flops;
 }
 
 /* The first pivot from k on that needs a closer look, or n. */
