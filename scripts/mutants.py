@@ -444,7 +444,8 @@ def run_tests(tests, jobs, stop=True):
                 process = test.start(log)
                 running.add(process)
             # on a busy machine a test may take long: one that is not timed yet gets an hour
-            longest = 60 + 40 * max(test.seconds, 1) if test.seconds > 0 else 3600
+            busy = max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
+            longest = busy * (60 + 40 * max(test.seconds, 1)) if test.seconds > 0 else 3600
             timer = threading.Timer(longest, end, [process])
             timer.start()
             _, status, usage = os.wait4(process.pid, 0)
@@ -560,8 +561,9 @@ def try_out(mutant, tests, targets, jobs, results, quick):
                 if not failed:
                     break
                 test, status = failed[0]
-                # a test that fails by chance is not counted: it has to fail twice
-                if status in TIME_LIMIT or run_tests([test], 1):
+                # a test that fails by chance, or that others keep from the processor, is not
+                # counted: it has to fail twice, unless it has used up its processor time
+                if status == -signal.SIGXCPU or run_tests([test], 1):
                     return "killed", test, status
                 remaining = [t for t in remaining if t.name != test.name]
         return "open" if quick else "survived", None, 0

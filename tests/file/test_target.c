@@ -14,6 +14,19 @@
 
 static const char path[] = "test_target.txt";
 
+/* Removes what a run that failed has left. */
+static int clean_up(void **state)
+{
+  static const char *const names[] = {"test_target_a",       "test_target_folder/b",
+                                      "test_target_e",       "test_target_loop",
+                                      "test_target_c",       "test_target_folder/a.h5.new",
+                                      "test_target_link.h5", "test_target_folder/a.csv.new",
+                                      "test_target_folder"};
+  (void)state;
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) remove(names[i]);
+  return 0;
+}
+
 static void expect_target(const char *name, const char *expected)
 {
   char *target = poli_output_target(name);
@@ -88,8 +101,8 @@ static void locks_are_exclusive(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(links_are_followed),
-      cmocka_unit_test(temporary_names_are_overwritten),
+      cmocka_unit_test_setup(links_are_followed, clean_up),
+      cmocka_unit_test_setup(temporary_names_are_overwritten, clean_up),
       cmocka_unit_test(locks_are_exclusive),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -68,12 +68,39 @@ static void the_last_rows_see_the_centre(void **state)
   }
 }
 
+/* Runs from t = 0 to 4, in which q_1 goes from 1 to 5. */
+static void draw_a_line(paper_report *report)
+{
+  static const paper_kinon_figure figure = {.name = "a", .caption = "b", .y_label = "c"};
+  paper_kinon_step steps[5] = {{.t = 0.0}};
+  for (int i = 0; i < 5; i++) steps[i].t = i, steps[i].q[0] = 1.0 + i;
+  const paper_kinon_trace trace = {.label = "VI-S", .method = "vi-s", .steps = steps, .count = 5};
+  paper_kinon_draw_all(report, &figure, &trace, 1, paper_kinon_position, 0);
+}
+
+/* The axes of a figure reach as far as its curve. */
+static void figures_show_times_and_values(void **state)
+{
+  (void)state;
+  static const paper_publication paper = {.id = "test", .citation = "nobody"};
+  static const paper_item item = {"test-line", "title", "published", 1, draw_a_line};
+  paper_report *report;
+  assert_int_equal(paper_report_create(&report, &paper, &item, POLHODE_SOURCE_DIR, NULL), POL_OK);
+  paper_report_run(report);
+  const json_t *blocks = json_object_get(paper_report_json(report), "blocks");
+  const char *svg = paper_json_text(json_array_get(blocks, 0), "svg");
+  assert_non_null(strstr(svg, ">4.0</text>"));
+  assert_non_null(strstr(svg, ">5.0</text>"));
+  paper_report_free(&report);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_rigid_motion_fulfils_all),
       cmocka_unit_test(each_row_sees_its_directors),
       cmocka_unit_test(the_last_rows_see_the_centre),
+      cmocka_unit_test(figures_show_times_and_values),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -322,6 +322,19 @@ static void legends_hide_nothing(void **state)
   }
 }
 
+/* A series without markers, or without points, leaves no element in the file. */
+static void what_is_not_drawn_leaves_no_element(void **state)
+{
+  (void)state;
+  for (int marker = POL_MARKER_NONE; marker <= POL_MARKER_CROSS; marker++) {
+    for (int k = 0; k < 3; k++) series[k].marker = (pol_plot_marker)marker;
+    series[2].count = 0;
+    char *text = svg();
+    assert_int_equal(count_of(text, "d=\"\""), 0);
+    free(text);
+  }
+}
+
 /* What a legend as large as the frame hides of a line: its length, in few points or in many. */
 static void legends_measure_what_they_hide(void **state)
 {
@@ -648,6 +661,7 @@ int main(void)
       cmocka_unit_test_setup(panels_share_the_x_axis, set_up),
       cmocka_unit_test_setup(legends_hide_nothing, set_up),
       cmocka_unit_test(legends_measure_what_they_hide),
+      cmocka_unit_test_setup(what_is_not_drawn_leaves_no_element, set_up),
       cmocka_unit_test_setup(equal_units_are_equally_long, set_up),
       cmocka_unit_test_setup(looks_differ, set_up),
       cmocka_unit_test_setup(pixels_have_the_colours_of_the_figure, set_up),
