@@ -72,17 +72,20 @@ static void add_body(pol_mechanism *mechanism, int i, double mass, const double 
   check(pol_mechanism_add_body(mechanism, &body, NULL), "body");
 }
 
-/* Between points (x, 0, z) of two bodies; hinges turn about y, which is z of their markers. */
-static void add_joint(pol_mechanism *mechanism, int i, pol_joint_type type, const int bodies[2],
-                      const double x[2], const double z[2])
+/* z of the markers of a hinge is its axis. */
+static const double about_y[4] = {0.70710678118654752440, -0.70710678118654752440, 0.0, 0.0};
+static const double about_z[4] = {1.0, 0.0, 0.0, 0.0};
+
+/* Between points (x, 0, z) of two bodies. */
+static void add_joint(pol_mechanism *mechanism, int i, pol_joint_type type, const double axis[4],
+                      const int bodies[2], const double x[2], const double z[2])
 {
-  static const double about_y[4] = {0.70710678118654752440, -0.70710678118654752440, 0.0, 0.0};
   char name[24];
   snprintf(name, sizeof name, "j%d", i);
   pol_joint joint = {.name = name, .type = type};
   for (int k = 0; k < 2; k++) {
     pol_marker marker = {.name = "", .body = bodies[k], .position = {x[k], 0.0, z[k]}};
-    memcpy(marker.rotation, about_y, sizeof about_y);
+    memcpy(marker.rotation, axis, sizeof marker.rotation);
     check(pol_mechanism_add_marker(mechanism, &marker, &joint.marker[k]), "marker");
   }
   check(pol_mechanism_add_joint(mechanism, &joint, NULL), "joint");
@@ -101,7 +104,7 @@ static pol_mechanism *make_model(int model, int *bodies)
     const pol_joint_type type = model == PEER_SPHERICAL ? POL_SPHERICAL : POL_REVOLUTE;
     for (int i = 0; i < *bodies; i++) {
       add_body(mechanism, i, peer_link_mass, peer_link_inertia, (2 * i + 1) * half, 0.0, 0.0);
-      add_joint(mechanism, i, type, (int[2]){i ? i - 1 : POL_GROUND, i},
+      add_joint(mechanism, i, type, i % 2 ? about_z : about_y, (int[2]){i ? i - 1 : POL_GROUND, i},
                 (double[2]){i ? half : 0.0, -half}, (double[2]){0.0, 0.0});
     }
     return mechanism;
@@ -114,13 +117,13 @@ static pol_mechanism *make_model(int model, int *bodies)
   const pol_joint_type inner = model == HINGED ? POL_REVOLUTE : POL_SPHERICAL;
   const pol_joint_type outer = model == HINGED ? POL_REVOLUTE : POL_CYLINDRICAL;
   for (int i = 0; i <= count; i++) {
-    add_joint(mechanism, 3 * i, POL_REVOLUTE, (int[2]){POL_GROUND, 2 * i}, (double[2]){i, 0.0},
-              (double[2]){0.0, -0.5});
+    add_joint(mechanism, 3 * i, POL_REVOLUTE, about_y, (int[2]){POL_GROUND, 2 * i},
+              (double[2]){i, 0.0}, (double[2]){0.0, -0.5});
     if (i == count) break;
-    add_joint(mechanism, 3 * i + 1, inner, (int[2]){2 * i, 2 * i + 1}, (double[2]){0.0, -0.5},
-              (double[2]){0.5, 0.0});
-    add_joint(mechanism, 3 * i + 2, outer, (int[2]){2 * i + 2, 2 * i + 1}, (double[2]){0.0, 0.5},
-              (double[2]){0.5, 0.0});
+    add_joint(mechanism, 3 * i + 1, inner, about_y, (int[2]){2 * i, 2 * i + 1},
+              (double[2]){0.0, -0.5}, (double[2]){0.5, 0.0});
+    add_joint(mechanism, 3 * i + 2, outer, about_y, (int[2]){2 * i + 2, 2 * i + 1},
+              (double[2]){0.0, 0.5}, (double[2]){0.5, 0.0});
   }
   return mechanism;
 }

@@ -87,12 +87,14 @@ static int run_top(double effort, double end, double x[3], double *seconds)
 static mjModel *load_chain(int model, int bodies)
 {
   const double half = 0.5 * peer_link_length;
-  const char *joint =
-      model == PEER_SPHERICAL ? "<joint type='ball'/>" : "<joint type='hinge' axis='0 1 0'/>";
   text tree = {0};
-  for (int i = 0; i < bodies; i++)
+  for (int i = 0; i < bodies; i++) {
+    const char *joint = model == PEER_SPHERICAL ? "<joint type='ball'/>"
+                        : i % 2                 ? "<joint type='hinge' axis='0 0 1'/>"
+                                                : "<joint type='hinge' axis='0 1 0'/>";
     begin_body(&tree, 'l', i, i ? peer_link_length : 0.0, 0.0, joint, (double[3]){half, 0.0, 0.0},
                peer_link_mass, peer_link_inertia);
+  }
   for (int i = 0; i < bodies; i++) append(&tree, "</body>");
   return load(&tree, "", 10);
 }

@@ -21,7 +21,8 @@ static const double peer_top_inertia[3] = {0.234375, 0.46875, 0.234375}; /* cent
 static const double peer_top_spin[3] = {0.0, 150.0, -4.61538};
 static const double peer_gravity = 9.81; /* along -z */
 
-/* Links of the chains: rods of 0.1 m and 0.05 kg along x, at rest.  The loops are coupled
+/* Links of the chains: rods of 0.1 m and 0.05 kg along x, at rest; hinges have the axes y and z in
+ * turn, as the links of a chain have.  The loops are coupled
  * parallelograms of rods of 1 m and 1 kg: rockers upright on the ground at x = 0, 1, ..., turning
  * at 1 rad/s about y, couplers between their ends. */
 static const double peer_link_length = 0.1, peer_link_mass = 0.05;

@@ -65,7 +65,7 @@ int run_top(Method method, double effort, double end, double x[3], double *secon
 }
 
 // The axis of a pin is z of its frames.
-const Rotation about_y(-Pi / 2, XAxis);
+const Rotation about_y(-Pi / 2, XAxis), about_z;
 
 MobilizedBody add_chain(World &world, int model, int bodies)
 {
@@ -75,10 +75,11 @@ MobilizedBody add_chain(World &world, int model, int bodies)
   MobilizedBody last = world.matter.Ground();
   for (int i = 0; i < bodies; i++) {
     const Vec3 outer(i ? half : 0.0, 0, 0), inner(-half, 0, 0);
+    const Rotation &axis = i % 2 ? about_z : about_y;
     if (model == PEER_SPHERICAL)
       last = MobilizedBody::Ball(last, Transform(outer), link, Transform(inner));
     else
-      last = MobilizedBody::Pin(last, Transform(about_y, outer), link, Transform(about_y, inner));
+      last = MobilizedBody::Pin(last, Transform(axis, outer), link, Transform(axis, inner));
   }
   return last;
 }
