@@ -370,9 +370,11 @@ void cli_findings_print(const cli_findings *found)
   if (output->step > 0.0) cli_print_row("output", "every %.10g s", output->step);
   if (output->count > 0)
     cli_print_row("output", "at %d time%s and the end", output->count, cli_plural(output->count));
-  cli_print_row("Newton", "%s, tolerance %.3g, at most %d iteration%s",
-                pol_newton_kind_name(options->newton.kind), options->newton.tolerance,
-                options->newton.max_iterations, cli_plural(options->newton.max_iterations));
+  /* rattle on a Lie group has an iteration of its own */
+  if (!cli_has_setting(options, "order") || pol_settings_formulation(settings) != POL_SO3XR3)
+    cli_print_row("Newton", "%s, tolerance %.3g, at most %d iteration%s",
+                  pol_newton_kind_name(options->newton.kind), options->newton.tolerance,
+                  options->newton.max_iterations, cli_plural(options->newton.max_iterations));
   cli_print_row("solver", "%s", pol_solver_kind_name(options->solver));
   if (found->started) {
     const pol_moves *moves = &found->moves;

@@ -91,7 +91,9 @@ static void steps_are_those_of_the_general_matrix(void **state)
         const int serves =
             cases[c].rows == ALWAYS || (cases[c].rows == INDEX_3 && index == POL_INDEX_3);
         const int expected = serves && (!spatial || index == POL_INDEX_3) ? STEPS : 0;
-        if (by_rows != expected || none != 0)
+        /* in index 2 the fast spin of the top makes it slow: then steps use the general matrix */
+        const int enough = index == POL_INDEX_2 ? (by_rows > 0) == (expected > 0) : by_rows == expected;
+        if (!enough || none != 0)
           fail_msg("%s, index %d: %d of %d steps by rows, %d", cases[c].path, index, by_rows,
                    expected, none);
         const double off = largest_difference(n, ours, general);
@@ -127,6 +129,38 @@ static void variable_steps_too(void **state)
       if (!(off <= 1e-4)) fail_msg("%s, index %d: %g", paths[c], index, off);
       pol_model_free(&model);
     }
+}
+
+/* A stiff spring must not hide that the equations of other bodies are not yet solved. */
+static void stiff_springs_hide_nothing(void **state)
+{
+  static const char text[] =
+      "{\"gravity\": [0, 0, -9.81], \"bodies\": ["
+      "{\"name\": \"a\", \"mass\": 0.5, \"inertia\": [0.01, 0.02, 0.03], \"velocity\": [0.1, 0, "
+      "0]},"
+      "{\"name\": \"b\", \"mass\": 1, \"inertia\": [0.1, 0.2, 0.3], \"position\": [2, 0, 0],"
+      " \"angular_velocity\": [1, 2, 3]}], \"joints\": ["
+      "{\"name\": \"j0\", \"type\": \"prismatic\", \"bodies\": [\"ground\", \"a\"],"
+      " \"point\": [0, 0, 0], \"axis\": [1, 0, 0]},"
+      "{\"name\": \"j1\", \"type\": \"universal\", \"bodies\": [\"ground\", \"b\"],"
+      " \"point\": [1.5, 0.2, 0], \"axes\": [[1, 0, 0], [0, 1, 0]]}], \"forces\": ["
+      "{\"name\": \"f\", \"type\": \"joint-spring\", \"joint\": \"j0\", \"stiffness\": 1e10}],"
+      "\"simulation\": {\"method\": \"geom1\", \"step\": 0.01, \"end\": 0.5}}";
+  enum { STEPS = 40 };
+  (void)state;
+  for (int index = POL_INDEX_3; index <= POL_INDEX_2_STABILIZED; index++) {
+    pol_model *model = read_model_text(text);
+    double ours[MOST], general[MOST];
+    int by_rows, none;
+    model->settings.options.index = (pol_index)index;
+    const int n = run(model, &model->settings, STEPS, ours, &by_rows);
+    model->settings.options.solver = POL_SOLVER_SPARSE;
+    run(model, &model->settings, STEPS, general, &none);
+    assert_true(by_rows > 0);
+    const double off = largest_difference(n - 9, ours, general); /* without reactions */
+    if (!(off <= 1e-9)) fail_msg("index %d: %g", index, off);
+    pol_model_free(&model);
+  }
 }
 
 /* --- the matrix of the rows ------------------------------------------------------------------- */
@@ -214,6 +248,7 @@ int main(void)
       cmocka_unit_test(matrix_is_its_definition),
       cmocka_unit_test(steps_are_those_of_the_general_matrix),
       cmocka_unit_test(variable_steps_too),
+      cmocka_unit_test(stiff_springs_hide_nothing),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

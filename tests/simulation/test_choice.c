@@ -46,7 +46,7 @@ static void rates_are_found(void **state)
 {
   (void)state;
   assert_choice(read_block("\"stiffness\": 400", "", "\"step\": 0.01"), "rattle", 4, POL_SO3XR3,
-                "rattle: the fastest spring has a rate of 20/s, steps of 0.01 s are given");
+                "rattle: the fastest force has a rate of 20/s, steps of 0.01 s are given");
   assert_choice(read_block("\"stiffness\": 400, \"damping\": 50", "", "\"step\": 0.01"), "rattle",
                 4, POL_SO3XR3, "the fastest damper or state has a rate of 50/s");
 }
@@ -57,10 +57,10 @@ static void linear_elements_count_apart(void **state)
 {
   (void)state;
   assert_choice(read_block("\"stiffness\": 1e6", "", "\"rtol\": 1e-6"), "rattle", 0, POL_SO3XR3,
-                "the fastest spring has a rate of 1e+03/s");
+                "the fastest force has a rate of 1e+03/s");
   assert_choice(read_block("\"stiffness\": 0, \"actuator\": \"-1e6*(block.position.x - 0.1)\"", "",
                            "\"rtol\": 1e-6"),
-                "geom1", 0, POL_SO3XR3_SPATIAL, "the fastest spring has a rate of 1e+03/s");
+                "geom1", 0, POL_SO3XR3_SPATIAL, "the fastest force has a rate of 1e+03/s");
 }
 
 /* Order 2 is enough where its steps are exact, and where fast rotations limit the step. */
@@ -92,7 +92,7 @@ static void stiff_models(void **state)
 {
   (void)state;
   assert_choice(read_block("\"stiffness\": 1e6", "", "\"step\": 0.01"), "geom1", 0,
-                POL_SO3XR3_SPATIAL, "geom1: the fastest spring has a rate of 1e+03/s");
+                POL_SO3XR3_SPATIAL, "geom1: the fastest force has a rate of 1e+03/s");
   assert_choice(read_block("\"stiffness\": 1e6", "", "\"step\": 0.0005"), "rattle", 4, POL_SO3XR3,
                 "");
   assert_choice(read_block("\"stiffness\": 0, \"damping\": 1e4", "", "\"step\": 0.01"), "geom1", 0,

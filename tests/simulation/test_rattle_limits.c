@@ -271,6 +271,52 @@ static void stiff_springs_fail_with_a_remedy(void **state)
     }
 }
 
+/* Angles are as accurate far from the origin as near it. */
+static void the_origin_does_not_matter_to_angles(void **state)
+{
+  static const char text[] =
+      "{\"bodies\": [{\"name\": \"a\", \"mass\": 100, \"inertia\": [10, 20, 30],"
+      " \"position\": [%d, 0, 0], \"angular_velocity\": [0.3, 0.5, 1]},"
+      "{\"name\": \"w\", \"mass\": 5, \"inertia\": [0.3, 0.3, 0.5], \"position\": [%d, 0, 0]}],"
+      "\"joints\": [{\"name\": \"h\", \"type\": \"revolute\", \"bodies\": [\"a\", \"w\"],"
+      " \"point\": [%d, 0, 0], \"axis\": [0, 0, 1]}],"
+      "\"simulation\": {\"method\": \"rattle\", \"order\": 4, \"step\": 0.01, \"end\": 20}}";
+  double rotation[2][4];
+  (void)state;
+  for (int k = 0; k < 2; k++) {
+    const int x = k ? 10000 : 0;
+    char own[sizeof text + 32];
+    snprintf(own, sizeof own, text, x, x + 1, x + 1);
+    pol_model *model = read_model_text(own);
+    pol_simulation *simulation = start_rattle(model, 4, 0.01, 20.0);
+    step_to_end(simulation);
+    memcpy(rotation[k], pol_simulation_state(simulation)->q, sizeof rotation[k]);
+    pol_simulation_free(&simulation);
+    pol_model_free(&model);
+  }
+  assert_near(rotation[1], rotation[0], 4, 1e-10);
+}
+
+/* Directors have a rattle of order 2 alone. */
+static void directors_refuse_other_orders(void **state)
+{
+  (void)state;
+  pol_model *model = read_model(POLHODE_SOURCE_DIR "/models/bruels-cardona-2010/heavy_top.json");
+  pol_simulation *simulation;
+  pol_diagnostics d;
+  model->settings.options.method = "rattle";
+  model->settings.formulation = POL_DIRECTORS;
+  for (int order = 2; order <= 8; order += 2) {
+    model->settings.options.order = order;
+    const pol_status status =
+        pol_simulation_create(&simulation, model->mechanism, &model->settings, &d);
+    assert_int_equal(status == POL_OK, order == 2);
+    if (status != POL_OK) assert_non_null(strstr(d.message, "order must be 2"));
+    pol_simulation_free(&simulation);
+  }
+  pol_model_free(&model);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -280,6 +326,8 @@ int main(void)
       cmocka_unit_test(variable_steps_are_bounded),
       cmocka_unit_test(large_steps_name_the_place),
       cmocka_unit_test(stiff_springs_fail_with_a_remedy),
+      cmocka_unit_test(the_origin_does_not_matter_to_angles),
+      cmocka_unit_test(directors_refuse_other_orders),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

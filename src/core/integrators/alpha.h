@@ -156,8 +156,8 @@ void poli_alpha_rows_free(poli_alpha_rows **rows);
  * call of a start allocates. */
 pol_status poli_alpha_rows_start(poli_alpha *s);
 void poli_alpha_rows_adopt(poli_alpha *s);
-/* Whether steps with these dropped constraints can be solved. */
-int poli_alpha_rows_serve(const poli_alpha *s);
+/* Whether the next step is to be solved by rows; called once per step. */
+int poli_alpha_rows_serve(poli_alpha *s);
 poli_newton *poli_alpha_rows_newton(poli_alpha_rows *rows);
 /* The blocks of B(q_n), for the stabilized form. */
 pol_status poli_alpha_rows_prepare(poli_alpha *s);

@@ -24,6 +24,7 @@
  * repeated with the full matrix.
  */
 #include <float.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,9 +43,10 @@ struct poli_alpha_rows {
   poli_newton *newton;
   poli_newton_operator operator;
   pol_counts *counts;
-  int own_axes;   /* rows are those of the dae */
-  int velocities; /* rates of the rows are needed */
-  int held, m;    /* rows of the dae, and with those of springs */
+  int own_axes;            /* rows are those of the dae */
+  int velocities;          /* rates of the rows are needed */
+  int pause, pause_length; /* steps with the general matrix, to come and at the last time */
+  int held, m;             /* rows of the dae, and with those of springs */
   void *memory;
   int *factor;                   /* of the group: rotation of each body, -1 for points */
   double *R, *B;                 /* at the last residual */
@@ -57,7 +59,7 @@ struct poli_alpha_rows {
   double *position, *rates;      /* m: Phi and elongations, B v */
   double *multipliers;           /* m: lambda and tensions */
   double *compliance;            /* m: 0 for constraints */
-  double *z, *mu;                /* nv and m: in solve */
+  double *mu;                    /* m: multipliers in a solution, and other temporary numbers */
   double *now, *before;          /* held: multipliers of the last steps; behind them eta */
   double *guess;                 /* n: of a step that is repeated with the general matrix */
   unsigned char *left_out, *eta_left_out; /* m */
@@ -103,7 +105,7 @@ static pol_status build(poli_alpha *s, poli_alpha_rows *r)
     POLI_TAKE(&arena, r->velocity_B, index3 ? 0 : blocks);
     POLI_TAKE(&arena, r->d, bodies);
     POLI_TAKE(&arena, r->eta_d, bodies);
-    POLI_TAKE_EACH(&arena, nv, &r->sums, &r->z);
+    POLI_TAKE(&arena, r->sums, nv);
     POLI_TAKE_EACH(&arena, m, &r->position, &r->rates, &r->multipliers, &r->compliance, &r->mu);
     POLI_TAKE_EACH(&arena, held + (stabilized ? held : 0), &r->now, &r->before);
     POLI_TAKE(&arena, r->guess, s->saddle->n);
@@ -164,9 +166,25 @@ const double *poli_alpha_rows_multipliers(const poli_alpha_rows *rows)
   return rows->now;
 }
 
-int poli_alpha_rows_serve(const poli_alpha *s)
+int poli_alpha_rows_serve(poli_alpha *s)
 {
-  return s->rows && (s->rows->own_axes || !s->dropped);
+  poli_alpha_rows *r = s->rows;
+  if (!r || !(r->own_axes || !s->dropped)) return 0;
+  return r->pause == 0 || --r->pause == 0;
+}
+
+/* The general matrix for some steps where that of the rows, which leaves out derivatives, has been
+ * slow or has failed; for more steps each time. */
+static void note_iterations(poli_alpha_rows *r, int iterations)
+{
+  const int slow = 8, fast = 4, shortest = 20, longest = 1000;
+  if (iterations > slow) {
+    r->pause_length = r->pause_length == 0 ? shortest : 2 * r->pause_length;
+    if (r->pause_length > longest) r->pause_length = longest;
+    r->pause = r->pause_length;
+  } else if (iterations <= fast) {
+    r->pause_length = 0;
+  }
 }
 
 /* The axes of the angular velocity of a body in the dae, for the rotations R of all bodies. */
@@ -469,7 +487,7 @@ static pol_status set_matrix(void *alpha)
     r->compliance[i] = 0.0;
     if (!spring) continue;
     r->compliance[i] =
-        moved / (s->h * (s->h * spring->stiffness + ratio * spring->damping) + DBL_MIN);
+        moved / (s->h * (s->h * spring->stiffness + ratio * spring->damping) + 1e-290);
     r->eta_left_out[i] = 1;
   }
   poli_alpha_copy(r->matrix_R, r->R, 9 * r->bodies->count);
@@ -592,6 +610,41 @@ static double size_of(const double x[3])
   return fabs(x[0]) + fabs(x[1]) + fabs(x[2]);
 }
 
+/* Those of a spring and damper, h (h k + c gamma/beta) |W^T| |W|: without them a stiff one would
+ * have a tiny share of what is accepted, and its fall would hide what other rows still lack. */
+static void add_spring_sizes(const poli_alpha *s, double *rotation, double *translation)
+{
+  const poli_alpha_rows *r = s->rows;
+  const int num_sides = r->space->first_side[r->bodies->count];
+  double *angular = r->mu, *linear = r->rates;
+  for (int i = r->held; i < r->m; i++) angular[i] = linear[i] = 0.0;
+  for (int e = 0; e < num_sides; e++) {
+    const poli_row_side *own = &r->space->sides[e];
+    if (own->row < r->held) continue;
+    angular[own->row] += size_of(r->B + own->block);
+    linear[own->row] += size_of(r->B + own->block + 3);
+  }
+  for (int b = 0; b < r->bodies->count; b++) {
+    const poli_rigid_body *body = &r->bodies->items[b];
+    const int first = body->v, position = first + (body->is_point ? 0 : 3);
+    for (int e = r->space->first_side[b]; e < r->space->first_side[b + 1]; e++) {
+      const poli_row_side *own = &r->space->sides[e];
+      const double *W = r->B + own->block;
+      if (own->row < r->held) continue;
+      const poli_compliant_row *spring = &r->bodies->compliant[own->row - r->held];
+      const double ratio = s->options->gamma / s->options->beta;
+      const double stiffness = s->h * (s->h * spring->stiffness + ratio * spring->damping);
+      for (int i = 0; i < 3; i++) {
+        rotation[position + i] += stiffness * fabs(W[3 + i]) * angular[own->row];
+        translation[position + i] += stiffness * fabs(W[3 + i]) * linear[own->row];
+        if (body->is_point) continue;
+        rotation[first + i] += stiffness * sqrt(poli_v3_dot(W, W)) * angular[own->row];
+        translation[first + i] += stiffness * sqrt(poli_v3_dot(W, W)) * linear[own->row];
+      }
+    }
+  }
+}
+
 static void add_row_sizes(const int *kind, double *size, void *alpha)
 {
   const poli_alpha *s = alpha;
@@ -602,6 +655,7 @@ static void add_row_sizes(const int *kind, double *size, void *alpha)
   double *rotation = size + (size_t)POLI_ROTATIONS * (size_t)n,
          *translation = size + (size_t)POLI_TRANSLATIONS * (size_t)n;
   for (int i = 0; i < nv; i++) size[(size_t)kind[i] * (size_t)n + (size_t)i] += r->sums[i];
+  if (r->m > r->held) add_spring_sizes(s, rotation, translation);
   for (int e = 0; e < r->space->first_side[r->bodies->count]; e++) {
     const poli_row_side *own = &r->space->sides[e];
     const double *B = r->B + own->block;
@@ -675,6 +729,7 @@ pol_status poli_alpha_rows_solve(poli_alpha *s, pol_diagnostics *diagnostics)
                                      .round_off = poli_alpha_round_off,
                                      .user = s};
   const pol_status status = poli_newton_solve(s->rows->newton, &system, s->x, diagnostics);
+  note_iterations(s->rows, status ? INT_MAX : diagnostics->iteration);
   if (status) poli_alpha_copy(s->x, s->rows->guess, s->saddle->n);
   return status;
 }

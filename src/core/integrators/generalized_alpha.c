@@ -491,6 +491,9 @@ static pol_status attempt(pol_integrator *integrator, double t, double h, const 
       status = poli_alpha_solve_published(s, d);
     } else {
       poli_alpha_predict(s);
+      /* the samples of a polynomial have multipliers in the axes of the rows */
+      for (int i = 0; i < s->saddle->m && s->rows && !s->by_rows && s->polynomial; i++)
+        s->x[s->saddle->nv + i] = s->h * s->now.lambda[i];
       status = s->by_rows ? solve_by_rows(s, d) : solve_with_matrix(s, d);
     }
     if (status) poli_dae_blame(s->dae, s->scratch, d);

@@ -71,6 +71,11 @@ static pol_status supports(const pol_dae *dae, const pol_options *options, const
     return poli_broken_rule("the method does not support first-order states", message, size);
   if (dae->num_nonholonomic > 0)
     return poli_broken_rule("the method supports holonomic constraints only", message, size);
+  if (strcmp(options->method, "rattle") == 0 && options->order != 2)
+    return poli_broken_rule(
+        "order must be 2 in these coordinates: rattle of higher order needs a Lie "
+        "group, such as so3xr3",
+        message, size);
   if (dae->feedback)
     return poli_broken_rule("the method does not support forces that depend on reactions, such as "
                             "friction",

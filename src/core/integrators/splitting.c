@@ -190,6 +190,7 @@ pol_status poli_splitting_place(splitting *s, double t, const double *q, const d
   const pol_status status =
       s->bodies->constraints(s->bodies->nodes, s->bodies->num_nodes, t, at->q, at->R, s->history,
                              s->residual, at->B, s->dae->user);
+  poli_splitting_set_units(s, at->B);
   memcpy(at->elongation, s->residual + s->held, (size_t)s->compliant.count * sizeof *q);
   poli_compliant_start(&s->compliant);
   if (s->saddle) memcpy(s->carried, at->P, (size_t)s->nv * sizeof *s->carried);

@@ -193,13 +193,42 @@ double poli_splitting_largest(int n, const double *x)
   return isfinite(sum[0]) ? largest[0] : sum[0];
 }
 
+void poli_splitting_set_units(splitting *s, const double *B)
+{
+  const double length = poli_dae_length(s->dae);
+  s->has_angular = 0;
+  for (int i = 0; i < s->held; i++) s->unit[i] = length;
+  for (int e = 0; e < s->space->first_side[s->bodies->count]; e++) {
+    const poli_row_side *own = &s->space->sides[e];
+    const double *rows = B + own->block + own->joined;
+    for (int i = 0; i < own->joined && own->row < s->held; i++) s->unit[own->row + i] = 1.0;
+    for (int i = 0; i < own->others && own->row < s->held; i++, rows += AXES)
+      if (rows[3] != 0.0 || rows[4] != 0.0 || rows[5] != 0.0)
+        s->unit[own->row + own->joined + i] = 1.0;
+  }
+  for (int i = 0; i < s->held; i++) s->has_angular |= s->unit[i] != 1.0;
+}
+
+/* The largest residual of constraints, as a length. */
+static double largest_residual(const splitting *s)
+{
+  double largest = 0.0, sum = 0.0;
+  if (!s->has_angular) return poli_splitting_largest(s->held, s->residual);
+  for (int i = 0; i < s->held; i++) {
+    const double size = fabs(s->residual[i]) * s->unit[i];
+    largest = size > largest ? size : largest;
+    sum += size;
+  }
+  return isfinite(sum) ? largest : sum;
+}
+
 /* The row of the largest residual, or of one that is not finite. */
 static int worst_of(const splitting *s, double largest)
 {
   for (int i = 0; i < s->m && !isfinite(largest); i++)
     if (!isfinite(s->residual[i])) return i;
   for (int i = 0; i < s->held; i++)
-    if (fabs(s->residual[i]) == largest) return i;
+    if (fabs(s->residual[i]) * s->unit[i] == largest) return i;
   for (int i = 0; i < s->compliant.count; i++)
     if (poli_compliant_size(&s->compliant, i, s->residual + s->held) == largest) return s->held + i;
   return -1;
@@ -226,7 +255,7 @@ static pol_status find_residual(splitting *s, double t1, double h, const instant
   memcpy(next->elongation, s->residual + held, (size_t)s->compliant.count * sizeof *s->residual);
   const double others =
       poli_compliant_residual(&s->compliant, at->elongation, s->U + held, s->residual + held);
-  *largest = poli_splitting_largest(held, s->residual);
+  *largest = largest_residual(s);
   if (!(others <= *largest)) *largest = others;
   return isfinite(*largest) ? POL_OK : POL_NOT_FINITE;
 }
@@ -291,7 +320,7 @@ static pol_status complete(splitting *s, double t0, double t1, int iteration, in
     for (int i = 0; i < 3; i++) change = fmax(change, fabs(w[i] - at->w[3 * b + i]));
     if (fabs(h) * change > 1.0 && s->space->first_side[b] < s->space->first_side[b + 1]) {
       fail(s, d, POL_NOT_CONVERGED, body->v - s->nv, iteration, 0.0,
-           "the angular velocity of a body would change by more than 1 rad per step");
+           "a body would turn by more than 1 rad further or less far than before");
       char *axis = strstr(d->where, "', torque");
       if (axis) axis[1] = '\0';
       return POL_NOT_CONVERGED;

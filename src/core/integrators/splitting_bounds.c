@@ -228,8 +228,12 @@ void poli_splitting_advise(splitting *s, pol_diagnostics *d)
   const double most = find_limit(s, kind);
   if (!(fabs(d->h) > most)) return;
   name_cause(s, d->t, kind, name, sizeof name);
-  snprintf(d->advice, sizeof d->advice, "%s is too stiff: use %sa step below %.3g s, or geom1",
-           name, remedy(kind), most);
+  if (most < 1e-3 * fabs(d->h)) /* what diverges may have any rate */
+    snprintf(d->advice, sizeof d->advice, "%s is too stiff for rattle here: use geom1 with rtol",
+             name);
+  else
+    snprintf(d->advice, sizeof d->advice, "%s is too stiff: use %sa step below %.3g s, or geom1",
+             name, remedy(kind), most);
 }
 
 /* A step of size h is above the limit. */

@@ -84,9 +84,12 @@ struct poli_splitting_state {
   int at, kept; /* where the solution is, and was at the start of the step, or -1 */
   double *plus; /* momenta within a step */
   double *U, *residual, *dU, *slip, *v;
-  double *D;      /* 9 numbers for each body: derivative of its turn by angular momentum */
-  double *d;      /* one for each body: h/m, or 1/m */
-  double *out[2]; /* q, v, v', lambda as shown */
+  double *unit;    /* held: what a residual of 1 is as a length; that of an angle is the size of the
+                      model */
+  int has_angular; /* not all are 1 */
+  double *D;       /* 9 numbers for each body: derivative of its turn by angular momentum */
+  double *d;       /* one for each body: h/m, or 1/m */
+  double *out[2];  /* q, v, v', lambda as shown */
   double *force, *mass, *damping, *upper, *lower, *rhs; /* of the matrix with the momenta */
   line_search search;
   bounds bounds;
@@ -218,6 +221,8 @@ void poli_splitting_free_reactive(splitting *s);
 
 /* One base step from t0 to t1; the solution is then at its end. */
 pol_status poli_splitting_substep(splitting *s, double t0, double t1, pol_diagnostics *d);
+/* Which rows are angles: those without a linear part in the blocks B. */
+void poli_splitting_set_units(splitting *s, const double *B);
 /* The largest of |x_i|; not finite if one is not. */
 double poli_splitting_largest(int n, const double *x);
 /* A force, or a reaction that forces depend on, could not be found. */

@@ -42,6 +42,7 @@ pol_status poli_splitting_allocate(splitting *s)
     POLI_TAKE(&arena, s->U, m);
     POLI_TAKE(&arena, s->dU, m);
     POLI_TAKE(&arena, s->residual, m);
+    POLI_TAKE(&arena, s->unit, m);
     POLI_TAKE(&arena, s->slip, m);
     POLI_TAKE(&arena, s->D, 9 * bodies);
     POLI_TAKE(&arena, s->d, bodies);

@@ -112,7 +112,7 @@ static int is_slow(const poli_pilot *found, const pol_settings *settings, int im
     snprintf(reason, size, "there are no springs and dampers");
   else
     snprintf(reason, size, "the fastest %s has a rate of %.3g/s, steps of %.2g s are %s",
-             found->damper > found->spring ? "damper or state" : "spring", fastest, h,
+             found->damper > found->spring ? "damper or state" : "force", fastest, h,
              settings->variable ? "expected" : "given");
   return other * h <= most && fastest * h <= (settings->variable ? most_linear : most_fixed);
 }
