@@ -92,7 +92,8 @@ static void steps_are_those_of_the_general_matrix(void **state)
             cases[c].rows == ALWAYS || (cases[c].rows == INDEX_3 && index == POL_INDEX_3);
         const int expected = serves && (!spatial || index == POL_INDEX_3) ? STEPS : 0;
         /* in index 2 the fast spin of the top makes it slow: then steps use the general matrix */
-        const int enough = index == POL_INDEX_2 ? (by_rows > 0) == (expected > 0) : by_rows == expected;
+        const int enough =
+            index == POL_INDEX_2 ? (by_rows > 0) == (expected > 0) : by_rows == expected;
         if (!enough || none != 0)
           fail_msg("%s, index %d: %d of %d steps by rows, %d", cases[c].path, index, by_rows,
                    expected, none);

@@ -112,7 +112,7 @@ static void smooth_models(void **state)
   const char *const variable[] = {"simulation.method=auto", "simulation.rtol=1e-10"};
   const char *const fixed[] = {"simulation.method=auto", "simulation.step=0.005"};
   assert_choice(read_model_with(MODELS "bruels-cardona-2010/heavy_top.json", 2, fixed), "rattle", 4,
-                POL_SO3XR3, "spring");
+                POL_SO3XR3, "fastest force");
   pol_model *model = read_model_with(MODELS "bruels-cardona-2010/heavy_top.json", 2, variable);
   assert_int_equal(pol_options_order(&model->settings.options), 8);
   pol_model_free(&model);
@@ -136,7 +136,7 @@ static void other_models(void **state)
                 POL_SO3XR3_SPATIAL, "'depth' uses max");
   const char *const variable[] = {"simulation.method=auto", "simulation.rtol=1e-10"};
   assert_choice(read_model_with(MODELS "examples/chain_stop.json", 2, variable), "rattle", 4,
-                POL_SO3XR3, "spring");
+                POL_SO3XR3, "fastest force");
   assert_choice(read_block("\"stiffness\": 1",
                            ", \"variables\": [{\"name\": \"x\", \"expression\": \"2*abs (t)\"}]",
                            "\"step\": 0.01"),
@@ -169,7 +169,7 @@ static void other_models(void **state)
   assert_choice(read_block("\"stiffness\": 1", "", "\"step\": 0.01, \"order\": 6"), "rattle", 6,
                 POL_SO3XR3, "");
   assert_choice(read_block("\"stiffness\": 1e8", "", "\"step\": 0.01, \"formulation\": \"so3xr3\""),
-                "geom1", 0, POL_SO3XR3, "spring");
+                "geom1", 0, POL_SO3XR3, "fastest force");
 }
 
 /* Parameters of geom1 in a file that names no method; beside "auto" those without effect are named;
@@ -189,7 +189,7 @@ static void given_parameters(void **state)
   model =
       read_block("\"stiffness\": 1e8", "", "\"step\": 0.01, \"sigma\": 0.25, \"method\": \"auto\"");
   assert_true(model->settings.options.sigma == 0.25);
-  assert_choice(model, "geom1", 0, POL_SO3XR3_SPATIAL, "spring");
+  assert_choice(model, "geom1", 0, POL_SO3XR3_SPATIAL, "fastest force");
   assert_choice(read_block("\"stiffness\": 1", "",
                            "\"step\": 0.01, \"control\": {\"controller\": \"reversible\"}"),
                 "rattle", 4, POL_SO3XR3, "reversible");
