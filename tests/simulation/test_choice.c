@@ -112,7 +112,7 @@ static void smooth_models(void **state)
   const char *const variable[] = {"simulation.method=auto", "simulation.rtol=1e-10"};
   const char *const fixed[] = {"simulation.method=auto", "simulation.step=0.005"};
   assert_choice(read_model_with(MODELS "bruels-cardona-2010/heavy_top.json", 2, fixed), "rattle", 4,
-                POL_SO3XR3, "fastest force");
+                POL_SO3XR3, "no springs");
   pol_model *model = read_model_with(MODELS "bruels-cardona-2010/heavy_top.json", 2, variable);
   assert_int_equal(pol_options_order(&model->settings.options), 8);
   pol_model_free(&model);
@@ -136,7 +136,7 @@ static void other_models(void **state)
                 POL_SO3XR3_SPATIAL, "'depth' uses max");
   const char *const variable[] = {"simulation.method=auto", "simulation.rtol=1e-10"};
   assert_choice(read_model_with(MODELS "examples/chain_stop.json", 2, variable), "rattle", 4,
-                POL_SO3XR3, "fastest force");
+                POL_SO3XR3, "no springs");
   assert_choice(read_block("\"stiffness\": 1",
                            ", \"variables\": [{\"name\": \"x\", \"expression\": \"2*abs (t)\"}]",
                            "\"step\": 0.01"),

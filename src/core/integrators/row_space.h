@@ -41,7 +41,8 @@ pol_status poli_row_space_create(poli_row_space **space, const poli_rigid_bodies
                                  int own_axes, int compliant);
 void poli_row_space_free(poli_row_space **space);
 
-/* A factorisation for the matrices of this space. */
+/* A factorisation for the matrices of this space; sets space->pairs too, which are the same for all
+ * of them. */
 pol_status poli_row_space_create_lu(poli_row_space *space, poli_block_lu **lu);
 
 /* A = B1 diag(D, d) B0^T, with D (9 numbers per body), d (one per body) and, if it is not NULL, the

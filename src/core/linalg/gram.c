@@ -130,7 +130,8 @@ static pol_status find_order(poli_gram *g, const int *start, const int *neighbou
 }
 
 /* Visits the pattern of row k of L: from each entry of S up the elimination tree, to what this row
- * has seen.  parent is extended on the way; seen[j] = k marks. Calls for each column, or counts. */
+ * has seen.  parent is extended on the way; seen[j] = k marks.  Counts the
+ * rows of each column, or fills them in. */
 static void walk_row(const poli_gram *g, int k, int *parent, int *seen, int *count, int *fill)
 {
   seen[k] = k;
@@ -494,7 +495,7 @@ static pol_status make_room(close_ones *close)
   return POL_OK;
 }
 
-/* Deletes the column of place k and adds its row again to those behind it.  With close != NULL the
+/* Deletes the column of place k and adds its row again to those behind it.  If is_close, the
  * vector is compared with others later. */
 static pol_status delete_column(poli_gram *g, int component, int k, int is_close, close_ones *close)
 {
