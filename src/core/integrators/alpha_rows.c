@@ -20,8 +20,9 @@
  * Of joined points, the derivatives of their reactions and of B v by the rotation of their own body
  * are part of A and of B V: with d(w x r) = phi x (w x r), the arm r of the latter becomes r + h
  * (beta/gamma) w x r.  Left out are those of all other constraints, and what eta adds to the
- * balance. They are small with the step; where Newton's method fails because of them, the step is
- * repeated with the full matrix.
+ * balance.  They are small with the step, but not for springs under a large tension: after a step
+ * with many iterations the next ones use the general matrix, and a step that fails is repeated with
+ * it.
  */
 #include <float.h>
 #include <limits.h>
