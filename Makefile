@@ -8,13 +8,13 @@ RESULT = build/heavy_top
 # of the random mechanisms of fuzz-models
 SEEDS = 1-5000
 # what only the tests need
-TEST_PACKAGES = chromium doxygen graphviz groff-base python3
+TEST_PACKAGES = chromium doxygen graphviz groff-base python3 valgrind
 # what only fuzzing needs
 FUZZ_PACKAGES = clang libclang-rt-14-dev
 TIME = 600
 TARGET =
 # the programs that benchmarks compare with
-PEER_PACKAGES = libmujoco-dev libsimbody-dev libsundials-dev python3
+PEER_PACKAGES = libbullet-dev libdart-dev libmujoco-dev libode-dev libsimbody-dev libsundials-dev python3
 # what only the site of the docs needs
 SITE_PACKAGES = doxygen mkdocs python3
 
@@ -27,7 +27,9 @@ help:
 	@echo "  make build             build only, into $(BUILD)"
 	@echo "  make install           install into PREFIX=$(PREFIX)"
 	@echo "  make bench             measure the speed"
-	@echo "  make bench-peers       measure against SUNDIALS, Simbody and MuJoCo: docs/benchmarks.md"
+	@echo "  make bench-peers       measure against SUNDIALS, Simbody, MuJoCo, ODE, Bullet and DART:"
+	@echo "                         docs/performance.md, docs/benchmarks.md"
+	@echo "  make instructions      renew the instruction counts that tests guard: tests/bench"
 	@echo "  make table             measure every method on the heavy top: docs/heavy-top-table.md"
 	@echo "  make robustness        run extreme models with each family of methods: docs/robustness.md"
 	@echo "  make figures           measure fixed against variable steps: docs/work-precision.md"
@@ -126,19 +128,27 @@ site:
 bench: build
 	@for program in $(BUILD)/bench/*; do "$$program" || exit 1; done
 
-# PEERS = top_precision examples sizes: those of them that are run anew; the page keeps the others
-PEERS = top_precision examples sizes
+# PEERS: which of the programs are run anew; the pages keep what the others measured
+PEERS = top_precision mechanisms sizes examples
 bench-peers:
-	@scripts/setup.sh $(PEER_PACKAGES)
+	@scripts/setup.sh $(PEER_PACKAGES) || for package in $(PEER_PACKAGES); do \
+	  scripts/setup.sh $$package || echo "==> $$package cannot be installed and is left out"; done
 	@scripts/build.sh peers
 	@for program in $(PEERS); do \
 	  case $$program in \
 	  examples) more= ;; \
-	  top_precision) more="--svg docs/images/bench_top_precision.svg" ;; \
-	  sizes) more="--budget 200 --svg docs/images/bench_sizes.svg" ;; \
+	  sizes) more="--budget 30 --svg docs/images/bench_sizes.svg" ;; \
+	  *) more="--svg docs/images/bench_$$program.svg" ;; \
 	  esac; \
 	  build/peers/bench/$$program --csv build/peers/$$program.csv $$more || exit 1; done
 	@scripts/benchmarks.py build/peers
+	@scripts/performance.py build/peers
+
+# the record of the test bench/instructions
+instructions:
+	@scripts/setup.sh $(TEST_PACKAGES)
+	@scripts/build.sh $(PRESET)
+	@tests/bench/test_instructions.py $(BUILD)/tests/bench/hot_loops cc --renew
 
 install: build
 	@cmake --install $(BUILD) --prefix "$(PREFIX)"
@@ -150,4 +160,4 @@ format format-check:
 clean:
 	@rm -rf build
 
-.PHONY: help reference build demo test debug-test fuzz-models coverage table figures gallery site reproduce bench bench-peers install format format-check clean fuzz mutants sweep robustness
+.PHONY: help reference build demo test debug-test fuzz-models coverage table figures gallery site reproduce bench bench-peers instructions install format format-check clean fuzz mutants sweep robustness

@@ -33,12 +33,15 @@ typedef struct bench_options {
 typedef struct bench_point {
   double effort; /* number of steps, or 1/tolerance */
   double error, seconds;
+  double drift; /* of the energy, J, where that is watched; else 0 */
 } bench_point;
 
 typedef struct bench_contender {
   const char *program, *method;
+  const char *nature; /* order, kind of joints and of numbers; NULL: not said */
   int variable; /* 1: the effort is 1/tolerance, 0: the number of steps */
   double first; /* effort to begin with */
+  double floor; /* error below which its numbers have too few digits */
   /* 0 if done; sets error and seconds for the given effort. */
   int (*run)(void *data, bench_point *point);
   void *data;
@@ -63,6 +66,8 @@ typedef struct bench_entry {
   double times[MAX_ROUNDS];
   double median, least, largest;
 } bench_entry;
+
+static const char bench_not_built[] = "not installed, or not built (make bench-peers)";
 
 static inline double bench_now(void)
 {
@@ -110,11 +115,12 @@ static inline int bench_try(bench_contender *who, double effort, bench_point *po
 }
 
 /* Runs with doubled numbers of steps, or tolerances each a tenth of the last, until the error is
- * below the target, falls no more, or the next run would exceed the budget. */
+ * below the target, falls no more, or the next run would exceed the budget; but at least two. */
 static inline void bench_ladder(bench_contender *who, double target, double budget)
 {
   const double factor = who->variable ? 10.0 : 2.0;
-  double least = HUGE_VAL, seconds = 0.0;
+  double last[2] = {HUGE_VAL, HUGE_VAL}; /* errors; older ones may be luck */
+  double largest = 0.0, seconds = 0.0;
   int failed = 0, stalled = 0;
   for (double effort = who->first; failed < 8 && stalled < 3; effort *= factor) {
     bench_point now;
@@ -122,11 +128,14 @@ static inline void bench_ladder(bench_contender *who, double target, double budg
       failed++;
       continue;
     }
-    stalled = now.error > 0.7 * least ? stalled + 1 : 0;
-    least = fmin(least, now.error);
+    largest = fmax(largest, now.error);
+    const int falling = now.error < 0.1 * largest; /* before that, steps may be too large */
+    stalled = falling && now.error > 0.7 * fmin(last[0], last[1]) ? stalled + 1 : 0;
+    last[0] = last[1];
+    last[1] = now.error;
     const double growth = seconds > 0.0 && who->variable ? now.seconds / seconds : 2.0;
     seconds = now.seconds;
-    if (now.error <= target || growth * seconds > budget) break;
+    if (now.error <= target || (growth * seconds > budget && who->num_points > 1)) break;
     if (who->variable && effort > 1e14) break;
   }
 }
@@ -136,14 +145,14 @@ static inline void bench_ladder(bench_contender *who, double target, double budg
 static inline void bench_reach(bench_contender *who, double target, bench_entry *entry)
 {
   const bench_point *p = who->points;
-  int k = 0, n = who->num_points;
+  int n = who->num_points, k = n;
   *entry = (bench_entry){.who = who, .target = target, .status = BENCH_MISSED};
   if (who->note || n == 0) return;
   entry->at = p[0];
   for (int i = 1; i < n; i++)
     if (p[i].error < entry->at.error) entry->at = p[i];
-  while (k < n && p[k].error > target) k++;
-  if (k == n && (n < 2 || p[n - 1].error > 0.7 * p[n - 2].error)) return;
+  while (k > 0 && p[k - 1].error <= target) k--; /* an error that grows again was luck */
+  if (k == n && (n < 2 || p[n - 1].error > 0.7 * p[n - 2].error || target < who->floor)) return;
   if (k == 0) { /* the largest step that runs will do */
     entry->at = p[0];
     entry->status = BENCH_MEASURED;
@@ -155,8 +164,9 @@ static inline void bench_reach(bench_contender *who, double target, bench_entry 
   if (k == n) {
     const double growth = log(b->seconds / a->seconds) / log(b->effort / a->effort);
     if (a->effort * ratio > (who->variable ? 1e14 : 1e7)) return; /* round-off */
-    entry->at = (bench_point){a->effort * ratio, target,
-                              a->seconds * pow(ratio, who->variable ? growth : 1.0)};
+    entry->at = (bench_point){.effort = a->effort * ratio,
+                              .error = target,
+                              .seconds = a->seconds * pow(ratio, who->variable ? growth : 1.0)};
     entry->status = BENCH_EXTRAPOLATED;
     return;
   }
@@ -231,7 +241,7 @@ static inline const char *bench_time_text(const bench_entry *entry, char text[24
 static inline void bench_csv_header(FILE *csv)
 {
   if (csv)
-    fputs("case,program,method,kind,target,status,setting,error,seconds,least,largest,rounds\n",
+    fputs("case,program,method,kind,target,status,setting,error,seconds,least,largest,rounds,drift,class\n",
           csv);
 }
 
@@ -255,19 +265,19 @@ static inline void bench_csv(FILE *csv, const char *name, const bench_entry *ent
     fprintf(csv, "%s,\"%s\",\"%s\",%s,%g,", name, w->program, w->method,
             w->variable ? "tolerance" : "steps", e->target);
     bench_csv_text(csv, w->note ? w->note : words[e->status]);
-    fprintf(csv, ",%.9g,%.3g,%.6g,%.6g,%.6g,%d\n",
+    fprintf(csv, ",%.9g,%.3g,%.6g,%.6g,%.6g,%d,%.3g,\"%s\"\n",
             w->variable && e->at.effort > 0.0 ? 1.0 / e->at.effort : e->at.effort,
             isfinite(e->at.error) ? e->at.error : -1.0, measured ? e->median : e->at.seconds,
-            e->least, e->largest, e->num_times);
+            e->least, e->largest, e->num_times, e->at.drift, w->nature ? w->nature : "");
   }
   for (int k = 0; k < count; k++) {
     const bench_contender *w = entries[k].who;
     if (k > 0 && entries[k - 1].who == w) continue;
     for (int n = 0; n < w->num_points; n++)
-      fprintf(csv, "%s,\"%s\",\"%s\",%s,,point,%.9g,%.3g,%.6g,,,1\n", name, w->program, w->method,
+      fprintf(csv, "%s,\"%s\",\"%s\",%s,,point,%.9g,%.3g,%.6g,,,1,%.3g,\n", name, w->program, w->method,
               w->variable ? "tolerance" : "steps",
               w->variable ? 1.0 / w->points[n].effort : w->points[n].effort, w->points[n].error,
-              w->points[n].seconds);
+              w->points[n].seconds, w->points[n].drift);
   }
   fflush(csv);
 }

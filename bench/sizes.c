@@ -16,28 +16,30 @@
 
 #include <polhode/plot.h>
 
-#include "peers/peers.h"
+#include "models.h"
 
-enum { NUM_SIZES = 5, MAX_WAYS = 12, OWN = 3 };
+enum { NUM_SIZES = 5, MAX_WAYS = 20, OWN = 4 };
 static const int sizes[NUM_SIZES] = {10, 100, 1000, 10000, 100000};
 static const double step = 1e-3;
-/* The loops with joints that leave no constraint redundant; and with hinges, for polhode only,
- * since it makes no difference to others. */
-enum { HINGED = PEER_MODELS, MODELS };
-static const char *const model_names[MODELS] = {"spherical chain", "revolute chain",
-                                                "four-bar loops", "four-bar loops of hinges"};
+/* The last is for polhode only, since it makes no difference to others. */
+static const char *const model_names[BENCH_MODELS] = {
+    "spherical chain", "revolute chain", "four-bar loops", "four-bar loops of hinges"};
 /* The largest models of ours that are measured. */
-static const int own_largest[MODELS] = {100000, 100000, 100001, 10001};
+static const int own_largest[BENCH_MODELS] = {100000, 100000, 100001, 10001};
 
 static const struct {
-  const char *name, *method;
+  const char *name, *method, *nature;
+  pol_index index;
   int order;
 } own[OWN] = {
-    {"rattle order 2", "rattle", 2}, {"rattle order 4", "rattle", 4}, {"geom1", "geom1", 2}};
+    {"rattle order 2", "rattle", "order 2, hard joints, double", POL_INDEX_3, 2},
+    {"rattle order 4", "rattle", "order 4, hard joints, double", POL_INDEX_3, 4},
+    {"geom1 index 3", "geom1", "order 2, hard joints, double", POL_INDEX_3, 2},
+    {"geom1 stabilized-2", "geom1", "order 2, hard joints, double", POL_INDEX_2_STABILIZED, 2}};
 
 /* One way to step one model of one size. */
 typedef struct way {
-  const char *program, *method;
+  const char *program, *method, *nature;
   const peer_method *peer; /* NULL: polhode */
   bench_plan plan;
   int bodies;      /* the size asked for, or a little less if that is its limit */
@@ -49,84 +51,6 @@ typedef struct way {
 } way;
 
 static way ways[MAX_WAYS]; /* of the present model */
-
-static void check(pol_status status, const char *what)
-{
-  if (status == POL_OK) return;
-  fprintf(stderr, "bench: %s: %s\n", what, pol_status_text(status));
-  exit(1);
-}
-
-static void add_body(pol_mechanism *mechanism, int i, double mass, const double inertia[3],
-                     double x, double z, double turn)
-{
-  char name[24];
-  snprintf(name, sizeof name, "b%d", i);
-  const pol_body body = {.name = name,
-                         .mass = mass,
-                         .inertia = {inertia[0], 0, 0, 0, inertia[1], 0, 0, 0, inertia[2]},
-                         .position = {x, 0.0, z},
-                         .rotation = {1.0, 0.0, 0.0, 0.0},
-                         .velocity = {turn * z, 0.0, 0.0},
-                         .angular_velocity = {0.0, z < 1.0 ? turn : 0.0, 0.0}};
-  check(pol_mechanism_add_body(mechanism, &body, NULL), "body");
-}
-
-/* z of the markers of a hinge is its axis. */
-static const double about_y[4] = {0.70710678118654752440, -0.70710678118654752440, 0.0, 0.0};
-static const double about_z[4] = {1.0, 0.0, 0.0, 0.0};
-
-/* Between points (x, 0, z) of two bodies. */
-static void add_joint(pol_mechanism *mechanism, int i, pol_joint_type type, const double axis[4],
-                      const int bodies[2], const double x[2], const double z[2])
-{
-  char name[24];
-  snprintf(name, sizeof name, "j%d", i);
-  pol_joint joint = {.name = name, .type = type};
-  for (int k = 0; k < 2; k++) {
-    pol_marker marker = {.name = "", .body = bodies[k], .position = {x[k], 0.0, z[k]}};
-    memcpy(marker.rotation, axis, sizeof marker.rotation);
-    check(pol_mechanism_add_marker(mechanism, &marker, &joint.marker[k]), "marker");
-  }
-  check(pol_mechanism_add_joint(mechanism, &joint, NULL), "joint");
-}
-
-/* With so many bodies; loops have an odd number, at least that. */
-static pol_mechanism *make_model(int model, int *bodies)
-{
-  const double gravity[3] = {0.0, 0.0, -peer_gravity}, half = 0.5 * peer_link_length;
-  const double rocker[3] = {peer_bar_inertia, peer_bar_inertia, peer_bar_spin};
-  const double coupler[3] = {peer_bar_spin, peer_bar_inertia, peer_bar_inertia};
-  pol_mechanism *mechanism;
-  check(pol_mechanism_create(&mechanism), "mechanism");
-  pol_mechanism_set_gravity(mechanism, gravity);
-  if (model < PEER_LOOPS) {
-    const pol_joint_type type = model == PEER_SPHERICAL ? POL_SPHERICAL : POL_REVOLUTE;
-    for (int i = 0; i < *bodies; i++) {
-      add_body(mechanism, i, peer_link_mass, peer_link_inertia, (2 * i + 1) * half, 0.0, 0.0);
-      add_joint(mechanism, i, type, i % 2 ? about_z : about_y, (int[2]){i ? i - 1 : POL_GROUND, i},
-                (double[2]){i ? half : 0.0, -half}, (double[2]){0.0, 0.0});
-    }
-    return mechanism;
-  }
-  /* Rocker i is body 2 i and carries coupler 2 i + 1. */
-  const int count = *bodies / 2;
-  *bodies = 2 * count + 1;
-  for (int i = 0; i < *bodies; i++)
-    add_body(mechanism, i, 1.0, i % 2 ? coupler : rocker, 0.5 * i, i % 2 ? 1.0 : 0.5, 1.0);
-  const pol_joint_type inner = model == HINGED ? POL_REVOLUTE : POL_SPHERICAL;
-  const pol_joint_type outer = model == HINGED ? POL_REVOLUTE : POL_CYLINDRICAL;
-  for (int i = 0; i <= count; i++) {
-    add_joint(mechanism, 3 * i, POL_REVOLUTE, about_y, (int[2]){POL_GROUND, 2 * i},
-              (double[2]){i, 0.0}, (double[2]){0.0, -0.5});
-    if (i == count) break;
-    add_joint(mechanism, 3 * i + 1, inner, about_y, (int[2]){2 * i, 2 * i + 1},
-              (double[2]){0.0, -0.5}, (double[2]){0.5, 0.0});
-    add_joint(mechanism, 3 * i + 2, outer, about_y, (int[2]){2 * i + 2, 2 * i + 1},
-              (double[2]){0.0, 0.5}, (double[2]){0.5, 0.0});
-  }
-  return mechanism;
-}
 
 /* Seconds of all steps but the first two; the end of the last body goes to x. */
 static int run_plan(bench_plan *plan, int model, int bodies, int steps, double h, double x[3],
@@ -162,22 +86,23 @@ static int run_way(way *w, int model, int bodies, int steps, double h, double x[
 /* All ways there are to step the model, not opened yet. */
 static int list_ways(int model)
 {
-  static const char *const drivers[] = {"simbody", "mujoco"};
   int used = 0;
-  for (int k = 0; k < OWN; k++) ways[used++] = (way){.program = "polhode", .method = own[k].name};
-  for (int d = 0; d < 2 && model < PEER_MODELS; d++) {
+  for (int k = 0; k < OWN; k++)
+    ways[used++] = (way){.program = "polhode", .method = own[k].name, .nature = own[k].nature};
+  for (int d = 0; d < PEER_DRIVERS && model < PEER_MODELS; d++) {
     int count;
-    const peer_method *methods = peer_load(drivers[d], &count);
-    if (count == 0) {
-      ways[used] = (way){.program = drivers[d], .method = ""};
-      snprintf(ways[used].note, sizeof ways[used].note,
-               "not built: POLHODE_BENCH_PEERS, make bench-peers");
+    const peer_method *methods = peer_load(peer_drivers[d], &count);
+    if (count == 0 && used < MAX_WAYS) {
+      ways[used] = (way){.program = peer_drivers[d], .method = "", .nature = ""};
+      snprintf(ways[used].note, sizeof ways[used].note, "%s", bench_not_built);
       used++;
     }
     for (int k = 0; k < count; k++)
       if (methods[k].chain && used < MAX_WAYS)
-        ways[used++] =
-            (way){.program = methods[k].program, .method = methods[k].method, .peer = &methods[k]};
+        ways[used++] = (way){.program = methods[k].program,
+                             .method = methods[k].method,
+                             .nature = methods[k].nature,
+                             .peer = &methods[k]};
   }
   return used;
 }
@@ -211,7 +136,7 @@ static void open_ways(int used, int model, const pol_mechanism *mechanism, int b
     double x[3], seconds;
     const double begin = bench_now();
     w->bodies = bodies;
-    w->plan = bench_plan_make(own[k].method, POL_SO3XR3, POL_INDEX_3, own[k].order, 0);
+    w->plan = bench_plan_make(own[k].method, POL_SO3XR3, own[k].index, own[k].order, 0);
     if (bench_plan_open(&w->plan, mechanism) ||
         run_plan(&w->plan, model, bodies, 1, step, x, &seconds))
       memcpy(w->note, w->plan.reason, sizeof w->note); /* of one size */
@@ -224,7 +149,7 @@ static void find_errors(int used, int model, int bodies, double *errors)
 {
   double reference[3], x[3], seconds;
   bench_plan plan = bench_plan_make("rattle", POL_SO3XR3, POL_INDEX_3, 8, 0);
-  pol_mechanism *mechanism = make_model(model, &bodies);
+  pol_mechanism *mechanism = bench_make_model(model, &bodies);
   int known = !bench_plan_open(&plan, mechanism) &&
               !run_plan(&plan, model, bodies, 400, 0.5 * step, reference, &seconds);
   for (int k = 0; k < used; k++) {
@@ -252,14 +177,14 @@ static void print_size(FILE *csv, int model, int size, int steps, int used, cons
             w->program, w->method, size, w->bodies, steps, run->median, run->least, run->largest,
             run->num_times, w->setup, errors[k]);
     bench_csv_text(csv, w->note);
-    fputc('\n', csv);
+    fprintf(csv, ",\"%s\"\n", w->nature);
   }
   fflush(stdout);
   if (csv) fflush(csv);
 }
 
 /* For the figure: number of bodies, and microseconds per body and step; 0 where there is none. */
-static double drawn[MODELS][MAX_WAYS][2][NUM_SIZES];
+static double drawn[BENCH_MODELS][MAX_WAYS][2][NUM_SIZES];
 
 static void draw(const char *path, int used)
 {
@@ -303,7 +228,7 @@ static int measure(const bench_options *options, int model)
     int bodies = sizes[s], active = 0;
     const int steps = 2 + (int)fmin(200.0, fmax(4.0, 2e4 / sizes[s]));
     double x[3], seconds;
-    pol_mechanism *mechanism = make_model(model, &bodies);
+    pol_mechanism *mechanism = bench_make_model(model, &bodies);
     open_ways(used, model, mechanism, bodies, options->budget);
     if (s == 0) find_errors(used, model, bodies, errors);
     for (int round = 0; round < options->rounds; round++)
@@ -342,10 +267,10 @@ int main(int argc, char **argv)
 {
   const bench_options options = bench_start(argc, argv, 3, 2.0);
   if (options.csv)
-    fputs("model,program,method,size,bodies,steps,seconds,least,largest,rounds,setup,error,note\n",
+    fputs("model,program,method,size,bodies,steps,seconds,least,largest,rounds,setup,error,note,class\n",
           options.csv);
   int used = 0;
-  for (int model = 0; model < MODELS; model++) {
+  for (int model = 0; model < BENCH_MODELS; model++) {
     const int count = measure(&options, model);
     if (model < PEER_MODELS) used = count;
   }

@@ -94,12 +94,14 @@ static int add_peer(int used, const char *driver)
     contenders[used++] =
         (bench_contender){.program = driver,
                           .method = "",
-                          .note = "not built: POLHODE_BENCH_PEERS, make bench-peers"};
+                          .note = bench_not_built};
   for (int k = 0; k < count; k++)
     if (methods[k].top && used < MAX_CONTENDERS)
       contenders[used++] = (bench_contender){.program = methods[k].program,
                                              .method = methods[k].method,
+                                             .nature = methods[k].nature,
                                              .variable = methods[k].variable,
+                                             .floor = methods[k].floor,
                                              .first = methods[k].first,
                                              .run = run_peer,
                                              .data = (void *)(size_t)&methods[k]};
@@ -158,9 +160,7 @@ int main(int argc, char **argv)
     return 1;
   }
   int used = add_plans(model->mechanism);
-  used = add_peer(used, "sundials");
-  used = add_peer(used, "simbody");
-  used = add_peer(used, "mujoco");
+  for (int d = 0; d < PEER_DRIVERS; d++) used = add_peer(used, peer_drivers[d]);
 
   for (int k = 0; k < used; k++) {
     if (!contenders[k].note) bench_ladder(&contenders[k], targets[NUM_TARGETS - 1], options.budget);

@@ -58,7 +58,7 @@ foreach(folder bench studies)
       POLHODE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
     target_link_libraries(${folder}_${name} PRIVATE
       polhode_compiler polhode_draw_static ${POLHODE_DEPENDENCIES})
-    file(STRINGS ${source} peers REGEX "peers/peers.h")
+    file(STRINGS ${source} peers REGEX "peers/peers.h|\"models.h\"")
     if(peers)
       target_link_libraries(${folder}_${name} PRIVATE polhode_bench_peers)
     endif()

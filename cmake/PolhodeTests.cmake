@@ -119,6 +119,22 @@ add_test(NAME viewer/page
 set_tests_properties(viewer/page PROPERTIES TIMEOUT 900
   ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1;OPENBLAS_NUM_THREADS=1")
 
+# Instructions per step against a record: of optimised builds only.
+add_executable(bench_hot_loops tests/bench/hot_loops.c)
+target_include_directories(bench_hot_loops PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/bench)
+target_compile_definitions(bench_hot_loops PRIVATE POLHODE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+target_link_libraries(bench_hot_loops PRIVATE polhode_compiler polhode_io_static ${POLHODE_DEPENDENCIES})
+set_target_properties(bench_hot_loops PROPERTIES
+  OUTPUT_NAME hot_loops RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/bench)
+set(counted $<TARGET_FILE:bench_hot_loops> ${CMAKE_C_COMPILER})
+if(NOT CMAKE_BUILD_TYPE STREQUAL "Release" OR POLHODE_INSTRUMENTS OR CMAKE_C_FLAGS)
+  set(counted --skip "not a plain optimised build")
+endif()
+add_test(NAME bench/instructions
+  COMMAND ${POLHODE_PYTHON} ${PROJECT_SOURCE_DIR}/tests/bench/test_instructions.py ${counted})
+set_tests_properties(bench/instructions PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 900
+  ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1")
+
 # The docs: examples, links, the menu of the site, and the reference that is made from the headers.
 add_test(NAME docs/pages
   COMMAND ${POLHODE_PYTHON} ${PROJECT_SOURCE_DIR}/tests/docs/test_pages.py

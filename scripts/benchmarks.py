@@ -126,6 +126,22 @@ def machine():
     return f"{found[1] if found else 'unknown processor'}; {compiler.splitlines()[0]}; one thread."
 
 
+def write_tables(path, tables):
+    """Puts each table into its place in a page."""
+    page = path.read_text(encoding="utf-8")
+    missing = set(tables) - set(PART.findall(page))
+    if missing:
+        sys.exit(f"{path.relative_to(ROOT)} has no place for: {', '.join(sorted(missing))}")
+
+    def replace(part):
+        if part[1] not in tables:
+            return part[0]
+        return f"<!-- table: {part[1]} -->\n\n{tables[part[1]]}\n\n<!-- end of table -->\n"
+
+    path.write_text(PART.sub(replace, page), encoding="utf-8")
+    print(f"==> {path.relative_to(ROOT)}")
+
+
 def main():
     folder = pathlib.Path(sys.argv[1])
     tables = {"machine": machine()}
@@ -141,18 +157,7 @@ def main():
         part = rows(folder / "sizes.csv")
         for model in unique(r["model"] for r in part):
             tables[model] = size_table([r for r in part if r["model"] == model])
-    page = PAGE.read_text(encoding="utf-8")
-    missing = set(tables) - set(PART.findall(page))
-    if missing:
-        sys.exit(f"{PAGE.relative_to(ROOT)} has no place for: {', '.join(sorted(missing))}")
-
-    def replace(part):
-        if part[1] not in tables:
-            return part[0]
-        return f"<!-- table: {part[1]} -->\n\n{tables[part[1]]}\n\n<!-- end of table -->\n"
-
-    PAGE.write_text(PART.sub(replace, page), encoding="utf-8")
-    print(f"==> {PAGE.relative_to(ROOT)}")
+    write_tables(PAGE, tables)
 
 
 if __name__ == "__main__":

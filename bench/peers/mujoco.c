@@ -61,7 +61,7 @@ static mjModel *load(text *tree, const char *rest, int rows)
   return model;
 }
 
-static int run_top(double effort, double end, double x[3], double *seconds)
+static int run_top(double effort, double end, double x[3], double *seconds, int integrator)
 {
   static const double centre[3] = {0.0, 1.0, 0.0};
   text tree = {0};
@@ -71,7 +71,7 @@ static int run_top(double effort, double end, double x[3], double *seconds)
   mjModel *model = load(&tree, "", 10);
   if (!model) return -1;
   mjData *data = mj_makeData(model);
-  model->opt.integrator = mjINT_RK4;
+  model->opt.integrator = integrator;
   model->opt.timestep = end / effort;
   memcpy(data->qvel, peer_top_spin, sizeof peer_top_spin); /* body axes */
   const double begin = peer_now();
@@ -149,15 +149,112 @@ static int run_chain(int kind, int bodies, int steps, double h, double x[3], dou
   return 0;
 }
 
-static int euler_chain(int kind, int bodies, int steps, double h, double x[3], double *seconds)
+/* Makes the connections as hard as the solver allows: their time constant is two steps. */
+static void harden(mjModel *model)
 {
-  return run_chain(kind, bodies, steps, h, x, seconds, mjINT_EULER);
+  for (int i = 0; i < model->neq; i++) {
+    model->eq_solref[mjNREF * i] = 2.0 * model->opt.timestep;
+    model->eq_solimp[mjNIMP * i] = model->eq_solimp[mjNIMP * i + 1] = 0.9999;
+  }
 }
 
-static int rk4_chain(int kind, int bodies, int steps, double h, double x[3], double *seconds)
+static int run_slider(double effort, double end, double x[3], double *seconds, int integrator)
 {
-  return run_chain(kind, bodies, steps, h, x, seconds, mjINT_RK4);
+  static const double small[3] = {1e-4, 1e-4, 1e-4}, zero[3];
+  const double *angle = peer_rod_angle, *speed = peer_rod_speed;
+  text tree = {0};
+  append(&tree, "<body pos='0 %.17g 0'>", peer_crank_pivot[1]);
+  begin_body(&tree, 'c', 0, 0.0, peer_crank_pivot[2], "<joint type='hinge' axis='1 0 0'/>",
+             (double[3]){0.0, 0.0, 0.04}, peer_crank_mass, small);
+  append(&tree, "</body></body>");
+  begin_body(&tree, 's', 0, peer_slider_at, 0.0, "<joint type='slide' axis='1 0 0'/>", zero,
+             peer_slider_mass, small);
+  begin_body(&tree, 'r', 0, 0.0, 0.0,
+             "<joint type='hinge' axis='1 0 0'/><joint type='hinge' axis='0 1 0'/>",
+             (double[3]){-peer_rod_half, 0.0, 0.0}, peer_rod_mass, peer_rod_inertia);
+  append(&tree, "</body></body>");
+  mjModel *model = load(&tree,
+                        "<equality><connect body1='r0' body2='c0' anchor='-0.3 0 0'/></equality>",
+                        20);
+  if (!model) return -1;
+  mjData *data = mj_makeData(model);
+  /* The anchor on the crank is taken from the pose of the XML, where the rod has another angle. */
+  memcpy(model->eq_data + 3, (double[3]){0.0, 0.0, 0.08}, 3 * sizeof(double));
+  model->opt.integrator = integrator;
+  model->opt.timestep = end / effort;
+  harden(model);
+  const double q[4] = {0.0, 0.0, angle[0], angle[1]};
+  const double v[4] = {peer_crank_speed, peer_slider_speed, speed[0], speed[1]};
+  memcpy(data->qpos, q, sizeof q);
+  memcpy(data->qvel, v, sizeof v);
+  const double begin = peer_now();
+  for (double n = 0.0; n < effort; n++) mj_step(model, data);
+  *seconds = peer_now() - begin;
+  mj_forward(model, data);
+  memcpy(x, data->xipos + 3 * (model->nbody - 1), 3 * sizeof *x);
+  mj_deleteData(data);
+  mj_deleteModel(model);
+  return 0;
 }
+
+typedef struct motion {
+  mjModel *model;
+  mjData *data;
+} motion;
+
+static int advance(void *data, long n)
+{
+  const motion *m = data;
+  for (; n > 0; n--) mj_step(m->model, m->data);
+  return 0;
+}
+
+static double get_energy(void *data)
+{
+  const motion *m = data;
+  return peer_loops_energy(m->data->qpos, m->data->qvel, m->model->nv);
+}
+
+static int run_loops(int bodies, double effort, double end, double x[3], double *drift,
+                     double *seconds, int integrator)
+{
+  motion m = {.model = load_loops(bodies)};
+  if (!m.model) return -1;
+  m.data = mj_makeData(m.model);
+  m.model->opt.integrator = integrator;
+  m.model->opt.timestep = end / effort;
+  harden(m.model);
+  for (int i = 0; i < bodies; i++) m.data->qvel[i] = i % 2 ? -1.0 : 1.0;
+  const peer_motion all = {advance, get_energy, &m};
+  const int status = peer_sample(&all, 0, effort, drift, seconds);
+  const double angle = m.data->qpos[bodies - 1];
+  x[0] = bodies / 2 + sin(angle), x[1] = 0.0, x[2] = cos(angle);
+  mj_deleteData(m.data);
+  mj_deleteModel(m.model);
+  return status;
+}
+
+/* The functions of a driver for one integrator. */
+#define METHODS(name, integrator)                                                                  \
+  static int name##_top(double effort, double end, double x[3], double *seconds)                   \
+  {                                                                                                \
+    return run_top(effort, end, x, seconds, integrator);                                           \
+  }                                                                                                \
+  static int name##_slider(double effort, double end, double x[3], double *seconds)                \
+  {                                                                                                \
+    return run_slider(effort, end, x, seconds, integrator);                                        \
+  }                                                                                                \
+  static int name##_loops(int bodies, double effort, double end, double x[3], double *drift,       \
+                          double *seconds)                                                         \
+  {                                                                                                \
+    return run_loops(bodies, effort, end, x, drift, seconds, integrator);                          \
+  }                                                                                                \
+  static int name##_chain(int kind, int bodies, int steps, double h, double x[3], double *seconds) \
+  {                                                                                                \
+    return run_chain(kind, bodies, steps, h, x, seconds, integrator);                              \
+  }
+METHODS(euler, mjINT_EULER)
+METHODS(rk4, mjINT_RK4)
 
 const peer_method *peer_methods(int *count)
 {
@@ -165,11 +262,22 @@ const peer_method *peer_methods(int *count)
   static peer_method methods[] = {
       {.program = program,
        .method = "RK4",
-       .top = run_top,
+       .nature = "order 4, joint coordinates, soft loops, double",
        .first = 250,
+       .top = rk4_top,
+       .slider = rk4_slider,
+       .loops = rk4_loops,
        .chain = rk4_chain,
        .largest = {95, 95, 1001}},
-      {.program = program, .method = "Euler", .chain = euler_chain, .largest = {95, 95, 1001}},
+      {.program = program,
+       .method = "Euler",
+       .nature = "order 1, joint coordinates, soft loops, double",
+       .first = 250,
+       .top = euler_top,
+       .slider = euler_slider,
+       .loops = euler_loops,
+       .chain = euler_chain,
+       .largest = {95, 95, 1001}},
   };
   snprintf(program, sizeof program, "MuJoCo %s", mj_versionString());
   *count = (int)(sizeof methods / sizeof methods[0]);

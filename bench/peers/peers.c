@@ -6,6 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
+const char *const peer_drivers[PEER_DRIVERS] = {"sundials", "simbody",      "mujoco", "ode",
+                                                "bullet",   "bullet_float", "dart"};
+
 const peer_method *peer_load(const char *name, int *count)
 {
   char path[4096];

@@ -7,6 +7,7 @@
  *
  * Dense matrices, exact for the first, by difference quotients for the second; rtol = atol. */
 #include "peers.h"
+#include "sundials_crank.h"
 
 #include <arkode/arkode_erkstep.h>
 #include <ida/ida.h>
@@ -300,17 +301,26 @@ const peer_method *peer_methods(int *count)
 {
   static const peer_method methods[] = {
       {.program = "SUNDIALS " SUNDIALS_VERSION,
+       .method = "IDA, stabilized index 2, joint angles",
+       .nature = "orders 1 to 5, hard loop, equations by hand, double",
+       .variable = 1,
+       .slider = sundials_slider,
+       .first = 1e3},
+      {.program = "SUNDIALS " SUNDIALS_VERSION,
        .method = "IDA, stabilized index 2, quaternion",
+       .nature = "orders 1 to 5, hard joint, equations by hand, double",
        .variable = 1,
        .top = ida_full,
        .first = 1e4},
       {.program = "SUNDIALS " SUNDIALS_VERSION,
        .method = "IDA, minimal coordinates by hand",
+       .nature = "orders 1 to 5, no joint, equations by hand, double",
        .variable = 1,
        .top = ida_minimal,
        .first = 1e4},
       {.program = "SUNDIALS " SUNDIALS_VERSION,
        .method = "ARKODE ERK 8(7), minimal coordinates by hand",
+       .nature = "order 8, no joint, equations by hand, double",
        .variable = 1,
        .top = arkode_minimal,
        .first = 1e4},

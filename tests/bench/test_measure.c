@@ -62,6 +62,27 @@ static void failing_runs_are_passed(void **state)
   assert_true(fabs(e.at.effort - 32.0) <= 0.0);
 }
 
+/* An error that passes through zero at a large step and is large again at smaller ones. */
+static int run_crossing(void *data, bench_point *point)
+{
+  (void)data;
+  point->seconds = 1e-6 * point->effort;
+  point->error = fabs(50.0 / point->effort - 0.5) * (point->effort < 250.0) + 40.0 / point->effort;
+  if (point->effort < 110.0) point->error = 1e-4;
+  return 0;
+}
+
+static void accident_is_no_accuracy(void **state)
+{
+  (void)state;
+  bench_contender who = {.first = 100.0, .run = run_crossing};
+  bench_entry entry;
+  bench_ladder(&who, 1e-6, 1e-2);
+  bench_reach(&who, 1e-2, &entry);
+  assert_int_equal(entry.status, BENCH_MEASURED);
+  assert_true(entry.at.effort >= 4000.0);
+}
+
 static void time_beyond_the_budget_is_extrapolated(void **state)
 {
   (void)state;
@@ -96,6 +117,7 @@ int main(void)
       cmocka_unit_test(least_number_of_steps_is_found),
       cmocka_unit_test(tolerance_is_found),
       cmocka_unit_test(failing_runs_are_passed),
+      cmocka_unit_test(accident_is_no_accuracy),
       cmocka_unit_test(time_beyond_the_budget_is_extrapolated),
       cmocka_unit_test(round_off_is_no_accuracy),
       cmocka_unit_test(median_counts),
