@@ -137,7 +137,7 @@ bench-peers:
 	@for program in $(PEERS); do \
 	  case $$program in \
 	  examples) more= ;; \
-	  sizes) more="--budget 30 --svg docs/images/bench_sizes.svg" ;; \
+	  sizes) more="--budget 20 --svg docs/images/bench_sizes.svg" ;; \
 	  *) more="--svg docs/images/bench_$$program.svg" ;; \
 	  esac; \
 	  build/peers/bench/$$program --csv build/peers/$$program.csv $$more || exit 1; done

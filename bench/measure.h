@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MAX_POINTS = 40, MAX_ROUNDS = 25, MAX_TARGETS = 4 };
+enum { MAX_POINTS = 40, MAX_ROUNDS = 25 };
 
 /* Of the command line. */
 typedef struct bench_options {
@@ -39,9 +39,9 @@ typedef struct bench_point {
 typedef struct bench_contender {
   const char *program, *method;
   const char *nature; /* order, kind of joints and of numbers; NULL: not said */
-  int variable; /* 1: the effort is 1/tolerance, 0: the number of steps */
-  double first; /* effort to begin with */
-  double floor; /* error below which its numbers have too few digits */
+  int variable;       /* 1: the effort is 1/tolerance, 0: the number of steps */
+  double first;       /* effort to begin with */
+  double floor;       /* error below which its numbers have too few digits */
   /* 0 if done; sets error and seconds for the given effort. */
   int (*run)(void *data, bench_point *point);
   void *data;
@@ -241,7 +241,8 @@ static inline const char *bench_time_text(const bench_entry *entry, char text[24
 static inline void bench_csv_header(FILE *csv)
 {
   if (csv)
-    fputs("case,program,method,kind,target,status,setting,error,seconds,least,largest,rounds,drift,class\n",
+    fputs("case,program,method,kind,target,status,setting,error,seconds,least,largest,rounds,drift,"
+          "class\n",
           csv);
 }
 
@@ -274,8 +275,8 @@ static inline void bench_csv(FILE *csv, const char *name, const bench_entry *ent
     const bench_contender *w = entries[k].who;
     if (k > 0 && entries[k - 1].who == w) continue;
     for (int n = 0; n < w->num_points; n++)
-      fprintf(csv, "%s,\"%s\",\"%s\",%s,,point,%.9g,%.3g,%.6g,,,1,%.3g,\n", name, w->program, w->method,
-              w->variable ? "tolerance" : "steps",
+      fprintf(csv, "%s,\"%s\",\"%s\",%s,,point,%.9g,%.3g,%.6g,,,1,%.3g,\n", name, w->program,
+              w->method, w->variable ? "tolerance" : "steps",
               w->variable ? 1.0 / w->points[n].effort : w->points[n].effort, w->points[n].error,
               w->points[n].seconds, w->points[n].drift);
   }

@@ -4,12 +4,12 @@
  *     mechanisms [--csv FILE] [--svg FILE] [--rounds N] [--budget SECONDS]
  *
  * Errors are distances of one point at the end.  Chains of spherical joints: the free end after
- * 0.5 s; slider-crank (models/holzinger-arnold-gerstmayr): centre of mass of the rod after 1 s; both
- * against rattle of order 8 with 2000 steps.  Four-bars, the
- * IFToMM benchmark: end of the last rocker after 10 s, through ten positions where all rods are in
- * one line and the motion could branch; parallelograms move as one pendulum, which a Runge-Kutta
- * method of order 4 with 400 000 steps gives to 1e-13.  The largest change of energy is listed
- * too; IFToMM asks for less than 0.1 J. */
+ * 0.5 s; slider-crank (models/holzinger-arnold-gerstmayr): centre of mass of the rod after 1 s;
+ * both against rattle of order 8 with 2000 steps.  Four-bars, the IFToMM benchmark: end of the last
+ * rocker after 10 s, through ten positions where all rods are in one line and the motion could
+ * branch; parallelograms move as one pendulum, which a Runge-Kutta method of order 4 with 400 000
+ * steps gives to 1e-13.  The largest change of energy is listed too; IFToMM asks for less than 0.1
+ * J. */
 #include "plan.h"
 
 #include <polhode/model.h>
@@ -70,7 +70,10 @@ static void get_point(const bench_plan *plan, double x[3])
   const double arm = links ? 0.5 * peer_link_length : last ? 0.5 : 0.0;
   pol_body_state body;
   pol_formulation_body_state(plan->formulation, state->q, state->v,
-                             links ? links - 1 : last ? last : 1, &body);
+                             links  ? links - 1
+                             : last ? last
+                                    : 1,
+                             &body);
   for (int i = 0; i < 3; i++) x[i] = body.position[i] + arm * body.rotation[3 * i + column];
 }
 
@@ -219,8 +222,7 @@ static int add_contenders(const pol_mechanism *mechanism)
 static void leave_out(int used, double slowest[MAX_CONTENDERS], double budget)
 {
   for (int k = 0; k < used; k++)
-    if (cases[now].count > 10 && slowest[k] > 0.2 * budget && contenders[k].data &&
-        k >= NUM_WAYS)
+    if (cases[now].count > 10 && slowest[k] > 0.2 * budget && contenders[k].data && k >= NUM_WAYS)
       contenders[k].note = "would exceed the budget of time";
 }
 

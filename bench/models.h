@@ -22,8 +22,8 @@ static inline void bench_check(pol_status status, const char *what)
   exit(1);
 }
 
-static inline void bench_add_body(pol_mechanism *mechanism, int i, double mass, const double inertia[3],
-                     double x, double z, double turn)
+static inline void bench_add_body(pol_mechanism *mechanism, int i, double mass,
+                                  const double inertia[3], double x, double z, double turn)
 {
   char name[24];
   snprintf(name, sizeof name, "b%d", i);
@@ -42,8 +42,9 @@ static const double bench_about_y[4] = {0.70710678118654752440, -0.7071067811865
 static const double bench_about_z[4] = {1.0, 0.0, 0.0, 0.0};
 
 /* Between points (x, 0, z) of two bodies. */
-static inline void bench_add_joint(pol_mechanism *mechanism, int i, pol_joint_type type, const double axis[4],
-                      const int bodies[2], const double x[2], const double z[2])
+static inline void bench_add_joint(pol_mechanism *mechanism, int i, pol_joint_type type,
+                                   const double axis[4], const int bodies[2], const double x[2],
+                                   const double z[2])
 {
   char name[24];
   snprintf(name, sizeof name, "j%d", i);
@@ -69,8 +70,9 @@ static inline pol_mechanism *bench_make_model(int model, int *bodies)
     const pol_joint_type type = model == PEER_SPHERICAL ? POL_SPHERICAL : POL_REVOLUTE;
     for (int i = 0; i < *bodies; i++) {
       bench_add_body(mechanism, i, peer_link_mass, peer_link_inertia, (2 * i + 1) * half, 0.0, 0.0);
-      bench_add_joint(mechanism, i, type, i % 2 ? bench_about_z : bench_about_y, (int[2]){i ? i - 1 : POL_GROUND, i},
-                (double[2]){i ? half : 0.0, -half}, (double[2]){0.0, 0.0});
+      bench_add_joint(mechanism, i, type, i % 2 ? bench_about_z : bench_about_y,
+                      (int[2]){i ? i - 1 : POL_GROUND, i}, (double[2]){i ? half : 0.0, -half},
+                      (double[2]){0.0, 0.0});
     }
     return mechanism;
   }
@@ -83,12 +85,12 @@ static inline pol_mechanism *bench_make_model(int model, int *bodies)
   const pol_joint_type outer = model == BENCH_HINGED ? POL_REVOLUTE : POL_CYLINDRICAL;
   for (int i = 0; i <= count; i++) {
     bench_add_joint(mechanism, 3 * i, POL_REVOLUTE, bench_about_y, (int[2]){POL_GROUND, 2 * i},
-              (double[2]){i, 0.0}, (double[2]){0.0, -0.5});
+                    (double[2]){i, 0.0}, (double[2]){0.0, -0.5});
     if (i == count) break;
     bench_add_joint(mechanism, 3 * i + 1, inner, bench_about_y, (int[2]){2 * i, 2 * i + 1},
-              (double[2]){0.0, -0.5}, (double[2]){0.5, 0.0});
+                    (double[2]){0.0, -0.5}, (double[2]){0.5, 0.0});
     bench_add_joint(mechanism, 3 * i + 2, outer, bench_about_y, (int[2]){2 * i + 2, 2 * i + 1},
-              (double[2]){0.0, 0.5}, (double[2]){0.5, 0.0});
+                    (double[2]){0.0, 0.5}, (double[2]){0.5, 0.0});
   }
   return mechanism;
 }

@@ -22,8 +22,8 @@ enum { NUM_SIZES = 5, MAX_WAYS = 20, OWN = 4 };
 static const int sizes[NUM_SIZES] = {10, 100, 1000, 10000, 100000};
 static const double step = 1e-3;
 /* The last is for polhode only, since it makes no difference to others. */
-static const char *const model_names[BENCH_MODELS] = {
-    "spherical chain", "revolute chain", "four-bar loops", "four-bar loops of hinges"};
+static const char *const model_names[BENCH_MODELS] = {"spherical chain", "revolute chain",
+                                                      "four-bar loops", "four-bar loops of hinges"};
 /* The largest models of ours that are measured. */
 static const int own_largest[BENCH_MODELS] = {100000, 100000, 100001, 10001};
 
@@ -267,7 +267,8 @@ int main(int argc, char **argv)
 {
   const bench_options options = bench_start(argc, argv, 3, 2.0);
   if (options.csv)
-    fputs("model,program,method,size,bodies,steps,seconds,least,largest,rounds,setup,error,note,class\n",
+    fputs("model,program,method,size,bodies,steps,seconds,least,largest,rounds,setup,error,note,"
+          "class\n",
           options.csv);
   int used = 0;
   for (int model = 0; model < BENCH_MODELS; model++) {

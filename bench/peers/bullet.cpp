@@ -20,7 +20,10 @@ namespace
 
 const btQuaternion no_turn(0, 0, 0, 1);
 
-btVector3 vector(const double x[3]) { return btVector3(btScalar(x[0]), btScalar(x[1]), btScalar(x[2])); }
+btVector3 vector(const double x[3])
+{
+  return btVector3(btScalar(x[0]), btScalar(x[1]), btScalar(x[2]));
+}
 
 // A world without collisions; all impulses of loops are solved for at once.
 struct World {
@@ -35,7 +38,10 @@ struct World {
   btSphereShape shape{btScalar(0.01)};
   std::vector<std::unique_ptr<btMultiBodyLinkCollider>> marks;
 
-  World() { world.setGravity(btVector3(0, 0, btScalar(-peer_gravity))); }
+  World()
+  {
+    world.setGravity(btVector3(0, 0, btScalar(-peer_gravity)));
+  }
   ~World()
   {
     for (auto &mark : marks) world.removeCollisionObject(mark.get());
@@ -47,7 +53,8 @@ struct World {
   // are by default.
   btMultiBody *add(int links)
   {
-    trees.push_back(std::make_unique<btMultiBody>(links, btScalar(0), btVector3(0, 0, 0), true, false));
+    trees.push_back(
+        std::make_unique<btMultiBody>(links, btScalar(0), btVector3(0, 0, 0), true, false));
     btMultiBody *tree = trees.back().get();
     tree->setLinearDamping(0);
     tree->setAngularDamping(0);
@@ -81,7 +88,10 @@ struct World {
     mark(b, link_b);
   }
 
-  void step(double h) { world.stepSimulation(btScalar(h), 0); }
+  void step(double h)
+  {
+    world.stepSimulation(btScalar(h), 0);
+  }
 };
 
 int get_point(const btMultiBody *tree, int link, const btVector3 &local, double x[3])
@@ -118,8 +128,8 @@ int run_slider(double effort, double end, double x[3], double *seconds)
                        vector(peer_crank_pivot), btVector3(0, 0, arm));
   slider->setupPrismatic(0, btScalar(peer_slider_mass), small, -1, no_turn, along_x,
                          btVector3(btScalar(peer_slider_at), 0, 0), none, true);
-  slider->setupRevolute(1, btScalar(1e-9), btVector3(1, 1, 1) * btScalar(1e-12), 0, no_turn, along_x,
-                        none, none);
+  slider->setupRevolute(1, btScalar(1e-9), btVector3(1, 1, 1) * btScalar(1e-12), 0, no_turn,
+                        along_x, none, none);
   slider->setupRevolute(2, btScalar(peer_rod_mass), vector(peer_rod_inertia), 1, no_turn, along_y,
                         none, half);
   world.finish(crank);
@@ -239,10 +249,18 @@ const peer_method *peer_methods(int *count)
 {
   const bool large = sizeof(btScalar) == sizeof(double);
   static const peer_method methods[] = {
-      {large ? "Bullet 3.24" : "Bullet 3.24, float", "multibody",
+      {large ? "Bullet 3.24" : "Bullet 3.24, float",
+       "multibody",
        large ? "order 1, joint coordinates, loops stabilized by fractions, double"
              : "order 1, joint coordinates, loops stabilized by fractions, float",
-       0, 250, large ? 0.0 : 1e-5, run_top, run_slider, run_loops, run_chain, {100000, 100000, 101}}};
+       0,
+       250,
+       large ? 0.0 : 1e-5,
+       run_top,
+       run_slider,
+       run_loops,
+       run_chain,
+       {100000, 100000, 101}}};
   *count = static_cast<int>(sizeof methods / sizeof methods[0]);
   return methods;
 }

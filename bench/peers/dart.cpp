@@ -41,7 +41,8 @@ dynamics::BodyNode *add_body(const dynamics::SkeletonPtr &tree, dynamics::BodyNo
   joint.mT_ChildBodyToJoint.translation() = inner;
   shape(joint);
   const dynamics::Inertia all(mass, Vector3d::Zero(), inertia.asDiagonal());
-  const dynamics::BodyNode::Properties body(dynamics::BodyNode::AspectProperties("b" + number, all));
+  const dynamics::BodyNode::Properties body(
+      dynamics::BodyNode::AspectProperties("b" + number, all));
   return tree->createJointAndBodyNodePair<Joint>(parent, joint, body).second;
 }
 
@@ -128,17 +129,17 @@ int run_slider(double effort, double end, double x[3], double *seconds)
   World world(end / effort);
   const Vector3d small = Vector3d::Constant(peer_crank_inertia), arm = 0.04 * along_z;
   const auto first = world.add(), second = world.add();
-  auto crank = add_hinge(first, nullptr, along_x, Vector3d(peer_crank_pivot), -arm, peer_crank_mass,
-                         small);
+  auto crank =
+      add_hinge(first, nullptr, along_x, Vector3d(peer_crank_pivot), -arm, peer_crank_mass, small);
   auto slider = add_body<dynamics::PrismaticJoint>(
       second, nullptr, peer_slider_at * along_x, origin, peer_slider_mass, small,
       [](dynamics::PrismaticJoint::Properties &joint) { joint.mAxis = along_x; });
-  auto rod = add_body<dynamics::UniversalJoint>(
-      second, slider, origin, peer_rod_half * along_x, peer_rod_mass, Vector3d(peer_rod_inertia),
-      [](dynamics::UniversalJoint::Properties &joint) {
-        joint.mAxis[0] = along_x;
-        joint.mAxis[1] = along_y;
-      });
+  auto rod = add_body<dynamics::UniversalJoint>(second, slider, origin, peer_rod_half * along_x,
+                                                peer_rod_mass, Vector3d(peer_rod_inertia),
+                                                [](dynamics::UniversalJoint::Properties &joint) {
+                                                  joint.mAxis[0] = along_x;
+                                                  joint.mAxis[1] = along_y;
+                                                });
   first->setVelocity(0, peer_crank_speed);
   second->setPositions(Vector3d(0, peer_rod_angle[0], peer_rod_angle[1]));
   second->setVelocities(Vector3d(peer_slider_speed, peer_rod_speed[0], peer_rod_speed[1]));
@@ -157,10 +158,9 @@ void add_chain(World &world, int model, int bodies)
   dynamics::BodyNode *last = nullptr;
   for (int i = 0; i < bodies; i++) {
     const Vector3d outer = i ? half : origin;
-    last = model == PEER_SPHERICAL
-               ? add_ball(tree, last, outer, -half, peer_link_mass, inertia)
-               : add_hinge(tree, last, i % 2 ? along_z : along_y, outer, -half, peer_link_mass,
-                           inertia);
+    last = model == PEER_SPHERICAL ? add_ball(tree, last, outer, -half, peer_link_mass, inertia)
+                                   : add_hinge(tree, last, i % 2 ? along_z : along_y, outer, -half,
+                                               peer_link_mass, inertia);
   }
   world.finish();
 }
@@ -240,9 +240,17 @@ template <auto run, class... Arguments> int guard(Arguments... arguments)
 const peer_method *peer_methods(int *count)
 {
   static const peer_method methods[] = {
-      {"DART 6.12", "semi-implicit Euler",
-       "order 1, joint coordinates, loops stabilized by fractions, double", 0, 250, 0.0,
-       guard<run_top>, guard<run_slider>, guard<run_loops>, guard<run_chain>, {100, 100, 101}}};
+      {"DART 6.12",
+       "semi-implicit Euler",
+       "order 1, joint coordinates, loops stabilized by fractions, double",
+       0,
+       250,
+       0.0,
+       guard<run_top>,
+       guard<run_slider>,
+       guard<run_loops>,
+       guard<run_chain>,
+       {100, 100, 101}}};
   *count = static_cast<int>(sizeof methods / sizeof methods[0]);
   return methods;
 }

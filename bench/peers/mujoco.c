@@ -61,6 +61,12 @@ static mjModel *load(text *tree, const char *rest, int rows)
   return model;
 }
 
+/* MuJoCo warns of numbers that are not finite on standard error and in a file; errors show them. */
+static void be_quiet(const char *message)
+{
+  (void)message;
+}
+
 static int run_top(double effort, double end, double x[3], double *seconds, int integrator)
 {
   static const double centre[3] = {0.0, 1.0, 0.0};
@@ -173,9 +179,8 @@ static int run_slider(double effort, double end, double x[3], double *seconds, i
              "<joint type='hinge' axis='1 0 0'/><joint type='hinge' axis='0 1 0'/>",
              (double[3]){-peer_rod_half, 0.0, 0.0}, peer_rod_mass, peer_rod_inertia);
   append(&tree, "</body></body>");
-  mjModel *model = load(&tree,
-                        "<equality><connect body1='r0' body2='c0' anchor='-0.3 0 0'/></equality>",
-                        20);
+  mjModel *model =
+      load(&tree, "<equality><connect body1='r0' body2='c0' anchor='-0.3 0 0'/></equality>", 20);
   if (!model) return -1;
   mjData *data = mj_makeData(model);
   /* The anchor on the crank is taken from the pose of the XML, where the rod has another angle. */
@@ -279,6 +284,7 @@ const peer_method *peer_methods(int *count)
        .chain = euler_chain,
        .largest = {95, 95, 1001}},
   };
+  mju_user_warning = be_quiet;
   snprintf(program, sizeof program, "MuJoCo %s", mj_versionString());
   *count = (int)(sizeof methods / sizeof methods[0]);
   return methods;

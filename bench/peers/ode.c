@@ -205,9 +205,9 @@ static int run_chain(int model, int bodies, int steps, double h, double x[3], do
   }
   *seconds = peer_now() - begin;
   const double half = 0.5 * peer_link_length;
-  const int status = get_point(
-      body[bodies - 1],
-      model == PEER_LOOPS ? (double[3]){0.0, 0.0, 0.5} : (double[3]){half, 0.0, 0.0}, x);
+  const int status =
+      get_point(body[bodies - 1],
+                model == PEER_LOOPS ? (double[3]){0.0, 0.0, 0.5} : (double[3]){half, 0.0, 0.0}, x);
   dWorldDestroy(world);
   free(body);
   return done ? status : -1;

@@ -259,10 +259,28 @@ const peer_method *peer_methods(int *count)
 {
   static const char program[] = "Simbody 3.7";
   static const peer_method methods[] = {
-      {program, "Runge-Kutta-Merson", "order 4, joint coordinates, hard loops, double", 1, 1e3, 0.0,
-       top<Merson>, slider<Merson>, loops<Merson>, chain<Merson>, {100000, 100000, 201}},
-      {program, "RK3", "order 3, joint coordinates, hard loops, double", 1, 1e3, 0.0, top<Rk3>,
-       slider<Rk3>, loops<Rk3>, chain<Rk3>, {100000, 100000, 201}},
+      {program,
+       "Runge-Kutta-Merson",
+       "order 4, joint coordinates, hard loops, double",
+       1,
+       1e3,
+       0.0,
+       top<Merson>,
+       slider<Merson>,
+       loops<Merson>,
+       chain<Merson>,
+       {100000, 100000, 201}},
+      {program,
+       "RK3",
+       "order 3, joint coordinates, hard loops, double",
+       1,
+       1e3,
+       0.0,
+       top<Rk3>,
+       slider<Rk3>,
+       loops<Rk3>,
+       chain<Rk3>,
+       {100000, 100000, 201}},
   };
   *count = static_cast<int>(sizeof methods / sizeof methods[0]);
   return methods;
