@@ -23,10 +23,8 @@ static int out_of_memory(void)
 
 int cli_refuse(const char *source, int json, pol_errors *errors)
 {
-  if (json)
-    cli_json_print(cli_json_errors("invalid", errors));
-  else
-    cli_print_errors(source, errors);
+  cli_print_errors(source, errors);
+  if (json) cli_json_print(cli_json_errors("invalid", errors));
   pol_errors_clear(errors);
   return CLI_INVALID;
 }
@@ -61,10 +59,8 @@ int cli_cannot_write(const char *source, int json, const char *option, const cha
     return out_of_memory();
   }
   if (!is_full) return cli_refuse(source, json, &errors);
-  if (json)
-    cli_json_print(cli_json_errors("failed", &errors));
-  else
-    cli_print_errors(source, &errors);
+  cli_print_errors(source, &errors);
+  if (json) cli_json_print(cli_json_errors("failed", &errors));
   pol_errors_clear(&errors);
   return CLI_FAILED;
 }
