@@ -32,9 +32,9 @@ typedef struct cli_args {
   const char *every; /* numbers, as they were written */
   const char *frames;
   const char *color;
-  const char *title, *x, *size, *scale, *from, *to, *panels;
+  const char *title, *x, *xy, *size, *scale, *from, *to, *panels;
   cli_list labels;
-  int log_x, log_y, equal, dark;
+  int log_x, log_y, equal, dark, fft;
   /* of converge */
   const char *methods, *formulations, *indices, *steps, *rtols;
   const char *reference, *reference_step, *reference_method, *jobs, *plot;
@@ -208,7 +208,8 @@ int cli_check_model_output(const char *command, const cli_args *args, const char
 
 /* Whether the word means the channel: "top.position.x" itself, "top.position" or "top" as its start
  * up to a dot, or a pattern with * (any characters) and ? (one character), "*.position.z", of the
- * whole name or of its start up to a dot. */
+ * whole name or of its start up to a dot.  "*." stands for objects: "*.position" does not mean
+ * residual.position. */
 int cli_quantity_matches(const char *word, const char *channel);
 
 /* Whether the word means any channel of the result. */

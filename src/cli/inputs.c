@@ -196,6 +196,16 @@ const char *cli_find_input_in(const cli_list *inputs, const char *folder,
   return found;
 }
 
+/* Whether a quantity belongs to the whole system, not to a body, joint or other object. */
+static int is_of_system(const char *name)
+{
+  static const char *const groups[] = {"energy.", "momentum.", "residual.", "invariant.",
+                                       "increment."};
+  for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++)
+    if (strncmp(name, groups[i], strlen(groups[i])) == 0) return 1;
+  return 0;
+}
+
 /* Whether the pattern fits the name, or its start up to a dot.  After a star the rest of the
  * pattern is tried from each place of the name on; only the last star that was passed needs to be
  * tried again, so that the work is at most the product of both lengths. */
@@ -203,6 +213,7 @@ int cli_quantity_matches(const char *pattern, const char *name)
 {
   const char *star = NULL, *again = NULL;
   if (pattern[0] == '\0') return 0;
+  if (strncmp(pattern, "*.", 2) == 0 && is_of_system(name)) return 0;
   for (;;) {
     if (*pattern == '*') {
       star = ++pattern;
