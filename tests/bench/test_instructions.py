@@ -24,7 +24,8 @@ RECORD = pathlib.Path(__file__).resolve().parent / "instructions.json"
 RENEW = "make instructions"
 SLACK = 0.05
 # functions that glibc chooses by processor: memory and strings, sin, exp, ...
-FEATURES = "AVX AVX2 AVX512F AVX512VL AVX512BW FMA FMA4 BMI1 BMI2 LZCNT MOVBE ERMS FSRM RTM SSE4_1 SSE4_2 SSSE3 XSAVEC".split()
+FEATURES = ("AVX_Fast_Unaligned_Load AVX AVX2 AVX512F AVX512VL AVX512BW FMA FMA4 BMI1 BMI2 LZCNT MOVBE ERMS FSRM RTM "
+            "SSE4_1 SSE4_2 SSSE3 XSAVEC").split()
 ENVIRONMENT = {"GLIBC_TUNABLES": "glibc.cpu.hwcaps=" + ",".join(f"-{f}" for f in FEATURES),
                "OPENBLAS_CORETYPE": "Prescott", "OPENBLAS_NUM_THREADS": "1", "LC_ALL": "C"}
 
