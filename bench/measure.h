@@ -126,6 +126,7 @@ static inline void bench_ladder(bench_contender *who, double target, double budg
     bench_point now;
     if (bench_try(who, effort, &now)) { /* too large a step, usually */
       failed++;
+      if (now.seconds > budget) break;
       continue;
     }
     largest = fmax(largest, now.error);

@@ -217,13 +217,13 @@ static int add_contenders(const pol_mechanism *mechanism)
   return used;
 }
 
-/* Those that took too long for ten four-bars are not asked for forty: their cost grows with the
- * third power. */
-static void leave_out(int used, double slowest[MAX_CONTENDERS], double budget)
+/* Of the others, those that failed or took too long for ten four-bars are not asked for forty:
+ * their cost grows with the third power.  first: seconds of the first run with ten, 0 if failed. */
+static void leave_out(int used, const double first[MAX_CONTENDERS], double budget)
 {
-  for (int k = 0; k < used; k++)
-    if (cases[now].count > 10 && slowest[k] > 0.2 * budget && contenders[k].data && k >= NUM_WAYS)
-      contenders[k].note = "would exceed the budget of time";
+  for (int k = NUM_WAYS; k < used && cases[now].count > 10; k++)
+    if (!contenders[k].note && (first[k] <= 0.0 || first[k] > 0.2 * budget))
+      contenders[k].note = first[k] > 0.0 ? "would exceed the budget of time" : "fails with ten";
 }
 
 /* For the figure. */
@@ -285,16 +285,16 @@ static void print_entries(const bench_entry *entries, int used)
 static int measure(const bench_options *options, const pol_mechanism *mechanism)
 {
   static bench_entry entries[MAX_CONTENDERS * NUM_TARGETS];
-  static double slowest[MAX_CONTENDERS]; /* the first run with ten four-bars, s */
+  static double first[MAX_CONTENDERS]; /* see leave_out */
   if (find_reference(mechanism)) fputs("bench: no reference\n", stderr), exit(1);
   const int used = add_contenders(mechanism);
-  leave_out(used, slowest, options->budget);
+  leave_out(used, first, options->budget);
   for (int k = 0; k < used; k++) {
     bench_contender *who = &contenders[k];
     if (!who->note) bench_ladder(who, cases[now].targets[NUM_TARGETS - 1], options->budget);
     for (int i = 0; i < NUM_TARGETS; i++)
       bench_reach(who, cases[now].targets[i], &entries[k * NUM_TARGETS + i]);
-    slowest[k] = who->num_points ? who->points[0].seconds : 0.0;
+    first[k] = who->num_points ? who->points[0].seconds : 0.0;
     if (cases[now].count && who->data && !who->note && !who->num_points) who->note = "fails";
     num_drawn[now][k] = who->num_points;
     for (int i = 0; i < who->num_points; i++) {
