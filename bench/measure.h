@@ -150,11 +150,15 @@ static inline void bench_reach(bench_contender *who, double target, bench_entry 
   *entry = (bench_entry){.who = who, .target = target, .status = BENCH_MISSED};
   if (who->note || n == 0) return;
   entry->at = p[0];
-  for (int i = 1; i < n; i++)
+  double largest = 0.0;
+  for (int i = 0; i < n; i++) {
     if (p[i].error < entry->at.error) entry->at = p[i];
+    largest = fmax(largest, p[i].error);
+  }
   while (k > 0 && p[k - 1].error <= target) k--; /* an error that grows again was luck */
   if (k == n && (n < 2 || p[n - 1].error > 0.7 * p[n - 2].error || target < who->floor)) return;
-  if (k == 0) { /* the largest step that runs will do */
+  if (k == n && p[n - 1].error > 0.1 * largest) return; /* no order to be seen yet */
+  if (k == 0) {                                         /* the largest step that runs will do */
     entry->at = p[0];
     entry->status = BENCH_MEASURED;
     return;

@@ -231,15 +231,16 @@ static double drawn[NUM_CASES][MAX_CONTENDERS][2][MAX_POINTS];
 static int num_drawn[NUM_CASES][MAX_CONTENDERS];
 static char labels[MAX_CONTENDERS][120];
 
-static void draw(const char *path, int used)
+/* The first cases, so many of them. */
+static void draw(const char *path, int used, int count)
 {
   static pol_series series[NUM_CASES][MAX_CONTENDERS];
   static char axes[NUM_CASES][60];
   pol_panel panels[NUM_CASES];
-  for (int c = 0; c < NUM_CASES; c++) {
+  for (int c = 0; c < count; c++) {
     panels[c] = pol_panel_default();
     snprintf(axes[c], sizeof axes[c], "%s (m)", cases[c].name);
-    panels[c].y = (pol_axis){.label = axes[c], .log = 1, .min = 1e-10, .max = 3.0};
+    panels[c].y = (pol_axis){.label = axes[c], .log = 1, .min = 1e-9, .max = 3.0};
     panels[c].series = series[c];
     panels[c].legend = c == 0 ? POL_LEGEND_BESIDE : POL_LEGEND_NONE;
     for (int k = 0; k < used; k++) {
@@ -255,10 +256,10 @@ static void draw(const char *path, int used)
   pol_figure figure = pol_figure_default();
   figure.title = "Chains and closed loops: error over processor time";
   figure.panels = panels;
-  figure.num_panels = NUM_CASES;
+  figure.num_panels = count;
   figure.x = (pol_axis){.label = "processor time (ms)", .log = 1, .margin = 0.03};
   figure.width = 900.0;
-  figure.height = 1700.0;
+  figure.height = 80.0 + 270.0 * count;
   if (pol_figure_write(&figure, path)) fprintf(stderr, "bench: cannot write %s\n", path), exit(1);
 }
 
@@ -314,7 +315,6 @@ int main(int argc, char **argv)
 {
   const bench_options options = bench_start(argc, argv, 5, 0.5);
   bench_csv_header(options.csv);
-  int used = 0;
   for (now = 0; now < NUM_CASES; now++) {
     pol_model *model = NULL;
     pol_mechanism *own = NULL;
@@ -323,11 +323,11 @@ int main(int argc, char **argv)
       own = bench_make_model(cases[now].links ? PEER_SPHERICAL : PEER_LOOPS, &bodies);
     else
       bench_check(pol_model_read_file(&model, crank, 0, NULL, &(pol_errors){0}), "slider-crank");
-    used = measure(&options, own ? own : model->mechanism);
+    const int used = measure(&options, own ? own : model->mechanism);
+    if (options.svg) draw(options.svg, used, now + 1); /* in case the next one is interrupted */
     pol_mechanism_free(&own);
     pol_model_free(&model);
   }
-  if (options.svg) draw(options.svg, used);
   if (options.csv) fclose(options.csv);
   return 0;
 }

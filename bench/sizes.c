@@ -193,7 +193,7 @@ static void draw(const char *path, int used)
   pol_panel panels[PEER_MODELS];
   for (int m = 0; m < PEER_MODELS; m++) {
     panels[m] = pol_panel_default();
-    panels[m].y = (pol_axis){.label = model_names[m], .log = 1};
+    panels[m].y = (pol_axis){.label = model_names[m], .log = 1, .margin = 0.05};
     panels[m].legend = POL_LEGEND_BESIDE;
     panels[m].series = series[m];
     for (int k = 0; k < used; k++) {

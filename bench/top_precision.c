@@ -141,7 +141,7 @@ static void draw(const char *path, int used)
   pol_panel panel = pol_panel_default();
   panel.series = series;
   panel.num_series = count;
-  panel.y = (pol_axis){.label = "error of the centre of mass at 1 s (m)", .log = 1};
+  panel.y = (pol_axis){.label = "error of the centre of mass at 1 s (m)", .log = 1, .margin = 0.03};
   panel.legend = POL_LEGEND_BESIDE;
   pol_figure figure = pol_figure_default();
   figure.title = "Heavy top: error over processor time";
