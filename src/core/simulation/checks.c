@@ -201,15 +201,39 @@ pol_status poli_simulation_check_bends(pol_simulation *sim, const pol_state *sta
 
 static const double pi = 3.14159265358979323846;
 
+static double largest_angular_velocity(const pol_formulation *formulation, const pol_state *state)
+{
+  const int count = pol_mechanism_num_bodies(pol_formulation_mechanism(formulation));
+  double square = 0.0;
+  for (int b = 0; b < count; b++) {
+    pol_body_state body;
+    pol_formulation_body_state(formulation, state->q, state->v, b, &body);
+    const double *omega = body.angular_velocity;
+    square = fmax(square, poli_v3_dot(omega, omega));
+  }
+  return sqrt(square);
+}
+
+static int has_one_angle(const pol_joint *joint)
+{
+  int count = 0;
+  for (int i = 0; i < pol_joint_num_coordinates(joint); i++)
+    count += pol_joint_coordinate(joint, i)->angular;
+  return count == 1;
+}
+
 /* The first angle of a joint that changes by half a turn or more in a time h, at its present rate,
- * of those that the motion depends on or of the others. */
+ * of those that the motion depends on or of the others.  slow: no two bodies turn so far against
+ * each other; then neither does the angle of a joint that has only one, where several can be
+ * faster. */
 static int find_angle(const pol_formulation *formulation, const pol_state *state, double h,
-                      int needed, char *where, size_t size)
+                      int slow, int needed, char *where, size_t size)
 {
   const pol_mechanism *mechanism = pol_formulation_mechanism(formulation);
   const pol_point at = pol_state_point(state);
   for (int k = 0; k < pol_mechanism_num_joints(mechanism); k++) {
     const pol_joint *joint = pol_mechanism_joint(mechanism, k);
+    if (slow && has_one_angle(joint)) continue;
     for (int i = 0; i < pol_joint_num_coordinates(joint); i++) {
       const pol_coordinate_info *info = pol_joint_coordinate(joint, i);
       double angle, rate;
@@ -229,7 +253,8 @@ pol_status poli_simulation_check_turns(pol_simulation *sim, const pol_state *sta
   const double h = state->t - sim->t;
   pol_lost_turns *lost = &sim->summary.lost_turns;
   char where[sizeof lost->where];
-  int wrong = find_angle(f, state, h, 1, where, sizeof where);
+  const int slow = 2.0 * largest_angular_velocity(f, state) * h < 0.99 * pi;
+  int wrong = find_angle(f, state, h, slow, 1, where, sizeof where);
   /* a bushing that has turned across the place where its rotation vector jumps */
   for (int k = 0; k < f->num_forces && !wrong; k++) {
     const pol_force *force = pol_mechanism_force(f->mechanism, k);
@@ -253,7 +278,7 @@ pol_status poli_simulation_check_turns(pol_simulation *sim, const pol_state *sta
     return POL_RETRY;
   }
   /* only results are affected */
-  if (find_angle(f, state, h, 0, where, sizeof where) && lost->count++ == 0) {
+  if (find_angle(f, state, h, slow, 0, where, sizeof where) && lost->count++ == 0) {
     lost->t = state->t;
     snprintf(lost->where, sizeof lost->where, "%s", where);
   }
@@ -436,9 +461,11 @@ static void judge(poli_watch *w, const pol_state *state, int c, double h, pol_si
     l->inside = 1;
     l->leave_at = 2.0 * fmax(l->distance, singular_distance);
   }
-  /* the next look, by the fastest rotation of a body */
-  const double fastest = fmax(l->fastest, fabs(l->rate));
-  l->due = state->t + h * fmin(0.5 * l->distance / (fastest * h + DBL_MIN), MAX_PAUSE);
+  /* the next look, at half the time in which d could vanish: d = rate s + 2 (omega s)^2, with the
+   * fastest rotation of a body */
+  const double omega = l->fastest, rate = fmax(l->rate, 0.0);
+  const double root = sqrt(rate * rate + 8.0 * omega * omega * l->distance);
+  l->due = state->t + fmin(l->distance / (rate + root + DBL_MIN), MAX_PAUSE * h);
 }
 
 void poli_watch_look(poli_watch *watch, const pol_state *state, double h, pol_singular *singular)
