@@ -269,7 +269,8 @@ static void distances_agree_with_full_matrices(void **state)
     double *distance = calloc((size_t)components + 1, sizeof *distance), least = 1.0;
     int *constraint = calloc((size_t)components + 1, sizeof *constraint), rows = 0;
     assert_int_equal(
-        poli_independence_measure(independence, &at, dropped, NULL, distance, constraint), POL_OK);
+        poli_independence_measure(independence, &at, dropped, NULL, distance, constraint, NULL),
+        POL_OK);
     for (int c = 0; c < components; c++) least = fmin(least, distance[c]);
     /* rows that were set aside can have smaller distances; they cannot be dependent */
     for (int b = 0; b < pol_mechanism_num_bodies(m.mechanism); b++)

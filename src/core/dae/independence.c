@@ -3,6 +3,7 @@
 #include "dae/independence.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -202,9 +203,24 @@ pol_status poli_independence_find_near(poli_independence *independence, const po
   return find(independence, at, NULL, -1, distance, dependent);
 }
 
+/* The largest relative fall of a distance in a component since the last time. */
+static double note_fall(poli_independence *s, int c, double distance)
+{
+  int count;
+  const int *members = poli_gram_members(s->gram, c, &count);
+  double fall = distance > 0.0 ? -1.0 : HUGE_VAL;
+  for (int k = 0; k < count; k++) {
+    const int v = members[k];
+    const double now = s->found[v] || !(distance > 0.0) ? -1.0 : poli_gram_distance(s->gram, v);
+    if (now > 0.0) fall = fmax(fall, s->last[v] < 0.0 ? HUGE_VAL : (s->last[v] - now) / now);
+    s->last[v] = now;
+  }
+  return fall;
+}
+
 pol_status poli_independence_measure(poli_independence *independence, const pol_point *at,
                                      const unsigned char *dropped, const unsigned char *wanted,
-                                     double *distance, int *constraint)
+                                     double *distance, int *constraint, double *fall)
 {
   poli_independence *s = independence;
   pol_status status = poli_independence_analyse(s, at);
@@ -216,6 +232,7 @@ pol_status poli_independence_measure(poli_independence *independence, const pol_
     if (wanted && !wanted[c]) continue;
     distance[c] = poli_gram_measure(s->gram, c, s->found, &vector);
     constraint[c] = vector >= 0 ? s->row_of[vector] : -1;
+    if (fall) fall[c] = note_fall(s, c, distance[c]);
   }
   return POL_OK;
 }

@@ -203,7 +203,9 @@ static pol_status find_components(poli_independence *s)
   s->offset = calloc((size_t)s->num_blocks + 1, sizeof *s->offset);
   s->pair_start = malloc(((size_t)entries + 1) * sizeof *s->pair_start);
   s->found = calloc(3 * room, 1);
-  if (!s->dim || !s->offset || !s->pair_start || !s->found) return POL_NO_MEMORY;
+  s->last = malloc(room * sizeof *s->last);
+  if (!s->dim || !s->offset || !s->pair_start || !s->found || !s->last) return POL_NO_MEMORY;
+  for (int v = 0; v < s->num_vectors; v++) s->last[v] = -1.0;
   s->chosen = s->found + room;
   s->trial = s->chosen + room;
   const int pairs = find_pairs(s);
@@ -251,6 +253,7 @@ void poli_loops_free(poli_independence *s)
   free(s->pair_start);
   free(s->pair);
   free(s->found);
+  free(s->last);
   free(s->matrix);
   free(s->coordinate);
   free(s->numbers);
@@ -259,7 +262,7 @@ void poli_loops_free(poli_independence *s)
   s->vector_of = s->component = s->member_start = s->offset = s->dim = s->pair_start = s->pair =
       NULL;
   s->found = NULL;
-  s->matrix = NULL;
+  s->last = s->matrix = NULL;
 }
 
 pol_status poli_independence_analyse(poli_independence *independence, const pol_point *at)

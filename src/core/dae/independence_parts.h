@@ -45,6 +45,7 @@ struct poli_independence {
   int *pair_start, *pair;     /* an entry of the Gram matrix: numbers of A to multiply, by pairs */
   int *pair_size;
   unsigned char *found, *chosen, *trial; /* a vector */
+  double *last;                          /* a vector: its distance before, negative if unknown */
   double *matrix;                        /* of a small component */
   double *coordinate;                    /* of all vectors in a block, */
   int *numbers;                          /* and which these are */
@@ -66,6 +67,8 @@ static inline int poli_block_dim(const poli_independence *s, int block)
 static inline double poli_dot(int n, const double *a, const double *b)
 {
   double sum = 0.0;
+  if (n == 6) /* most blocks are a body */
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] + a[4] * b[4] + a[5] * b[5];
   for (int i = 0; i < n; i++) sum += a[i] * b[i];
   return sum;
 }

@@ -167,8 +167,9 @@ void poli_vectors_free(poli_independence *s)
 /* --- vectors ---------------------------------------------------------------------------------- */
 
 /* L of a block is set to M + C^T C, with each row of C scaled to the largest inertia of its
- * coordinates, without those that are lengths; then factored.  A pivot without mass becomes 1. */
-static void factor_mass(poli_independence *s, int b)
+ * coordinates, without those that are lengths; then factored.  A pivot without mass becomes 1.
+ * Returns whether L is diagonal. */
+static int factor_mass(poli_independence *s, int b)
 {
   const pol_pattern *W = s->patterns.coupling;
   const int first = s->block_start[b], n = poli_block_dim(s, b);
@@ -188,11 +189,16 @@ static void factor_mass(poli_independence *s, int b)
     for (int j = 0; j < n && square > 0.0; j++)
       for (int i = 0; i <= j; i++) L[j * n + i] += C[j] * C[i] * (largest / square);
   }
+  int is_diagonal = 1;
   for (int i = 0; i < n; i++)
     for (int j = 0; j <= i; j++) {
-      const double mass = L[i * n + j], left = mass - poli_dot(j, L + i * n, L + j * n);
+      const double mass = L[i * n + j];
+      if (j < i && mass == 0.0 && is_diagonal) continue;
+      const double left = mass - poli_dot(j, L + i * n, L + j * n);
+      is_diagonal &= i == j;
       L[i * n + j] = j < i ? left / L[j * n + j] : left > 1e-14 * mass ? sqrt(left) : 1.0;
     }
+  return is_diagonal;
 }
 
 /* a -= q (q . a), twice, for the internal constraints q before part number `count` of a block */
@@ -215,25 +221,23 @@ void poli_vectors_fill_block(poli_independence *s, int b)
   for (int c = 0; c < count; c++) memset(s->A + s->parts[list[c]].at, 0, (size_t)n * sizeof *s->A);
   for (int j = s->block_start[b]; j < s->block_start[b + 1]; j++)
     for (int k = B->start[j]; k < B->start[j + 1]; k++) s->A[s->jacobian_at[k]] = s->jacobian[k];
-  factor_mass(s, b);
+  const int is_diagonal = factor_mass(s, b);
   const double *L = s->L + s->factor_at[b];
   for (int c = 0; c < count; c++) {
     const poli_part *p = &s->parts[list[c]];
     double *a = s->A + p->at;
-    for (int i = 0; i < n; i++) a[i] = (a[i] - poli_dot(i, L + i * n, a)) / L[i * n + i];
+    for (int i = 0; i < n; i++)
+      a[i] = (a[i] - (is_diagonal ? 0.0 : poli_dot(i, L + i * n, a))) / L[i * n + i];
     if (c < s->num_internal[b]) {
       make_perpendicular(s, b, c, a);
       const double length = sqrt(poli_dot(n, a, a));
       for (int i = 0; i < n && length > 0.0; i++) a[i] /= length;
       continue;
     }
-    s->size[2 * p->row] += poli_dot(n, a, a);
-    if (s->num_internal[b] == 0) {
-      s->size[2 * p->row + 1] += poli_dot(n, a, a);
-      continue;
-    }
-    make_perpendicular(s, b, s->num_internal[b], a);
-    s->size[2 * p->row + 1] += poli_dot(n, a, a);
+    const double square = poli_dot(n, a, a);
+    s->size[2 * p->row] += square;
+    if (s->num_internal[b] > 0) make_perpendicular(s, b, s->num_internal[b], a);
+    s->size[2 * p->row + 1] += s->num_internal[b] > 0 ? poli_dot(n, a, a) : square;
   }
 }
 

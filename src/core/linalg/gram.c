@@ -398,6 +398,12 @@ double poli_gram_measure(poli_gram *gram, int component, const unsigned char *dr
   return largest > 1.0 ? 1.0 / sqrt(largest) : 1.0;
 }
 
+double poli_gram_distance(const poli_gram *gram, int vector)
+{
+  const double own = gram->Z_diagonal[gram->place[vector]];
+  return own > 1.0 ? 1.0 / sqrt(own) : 1.0;
+}
+
 /* --- choice ----------------------------------------------------------------------------------- */
 
 /* Vectors that are close to others: what is left of them, along each row of R and along the row

@@ -16,9 +16,11 @@
  * position.  So a step is about to reach or cross one, or to pass it too fast to resolve how, if d
  * would vanish within two steps at the rate at which d has just fallen.  Columns of length one turn
  * about as fast as the bodies do, so d needs not be measured again before half the time in which it
- * could vanish.  Where constraints are redundant, d may also vanish because of which of them were
- * dropped.  So when it has fallen far, they are chosen anew, and only what remains small is a
- * singular position.  All this is done for each component of the constraints by itself.
+ * could vanish; nor, if the distances of all constraints fall more slowly, before an eighth of the
+ * time in which one of them would vanish at its own rate.  Where constraints are redundant, d may
+ * also vanish because of which of them were dropped.  So when it has fallen far, they are chosen
+ * anew, and only what remains small is a singular position.  All this is done for each component of
+ * the constraints by itself.
  */
 #include <float.h>
 #include <math.h>
@@ -301,6 +303,7 @@ typedef struct loop {
   int constraint;     /* the most dependent one at the last look; -1 if there was none */
   double t, distance; /* of the last look */
   double rate;        /* at which the distance has fallen since the one before */
+  double closing;     /* the same of all constraints, relative to their distances; the largest */
   double chosen;      /* the largest distance since the redundant constraints were chosen */
   int inside;         /* a position has been reported, */
   double leave_at;    /* and is left behind where d exceeds this */
@@ -316,7 +319,8 @@ struct poli_watch {
   void *memory; /* holds the arrays */
   loop *loops;
   double *distance; /* a component: of a measurement, */
-  int *constraint;  /* and its constraint */
+  int *constraint;  /* its constraint, */
+  double *fall;     /* and the largest fall of all distances since the one before */
   unsigned char *wanted;
   double *ahead; /* nq + nv: a configuration, an increment */
   double due;    /* the time of the next look at one of them */
@@ -344,6 +348,7 @@ pol_status poli_watch_create(poli_watch **watch, const pol_formulation *formulat
     do {
       POLI_TAKE(&arena, w->loops, w->num_loops);
       POLI_TAKE(&arena, w->distance, w->num_loops);
+      POLI_TAKE(&arena, w->fall, w->num_loops);
       POLI_TAKE(&arena, w->constraint, w->num_loops);
       POLI_TAKE(&arena, w->wanted, w->num_loops);
       POLI_TAKE(&arena, w->ahead, dae->group.nq + dae->group.nv);
@@ -373,7 +378,7 @@ static int measure(poli_watch *w, const pol_state *state)
 {
   pol_point at = pol_state_point(state);
   if (poli_independence_measure(w->independence, &at, pol_integrator_dropped(w->integrator),
-                                w->wanted, w->distance, w->constraint))
+                                w->wanted, w->distance, w->constraint, w->fall))
     return 0;
   for (int c = 0; c < w->num_loops; c++) {
     loop *l = &w->loops[c];
@@ -382,6 +387,7 @@ static int measure(poli_watch *w, const pol_state *state)
       l->rate = 0.0;
     else if (state->t > l->t)
       l->rate = (l->distance - w->distance[c]) / (state->t - l->t);
+    l->closing = state->t > l->t ? w->fall[c] / (state->t - l->t) : HUGE_VAL;
     l->constraint = w->constraint[c];
     l->distance = w->distance[c];
     l->t = state->t;
@@ -409,7 +415,7 @@ static int measure_ahead(poli_watch *w, const pol_state *state, double h)
   at.t += 0.5 * h;
   return h > 0.0 &&
          !poli_independence_measure(w->independence, &at, pol_integrator_dropped(w->integrator),
-                                    w->wanted, w->distance, w->constraint);
+                                    w->wanted, w->distance, w->constraint, NULL);
 }
 
 /* Lets the integrator drop other redundant constraints of a loop if what it keeps has become
@@ -429,6 +435,7 @@ static void choose_again(poli_watch *w, const pol_state *state, int c, double h)
   if (l->distance > hardly * before)
     l->rate = measure_ahead(w, state, h) ? (l->distance - w->distance[c]) / (0.5 * h) : 0.0;
   l->chosen = l->distance;
+  l->closing = HUGE_VAL;
 }
 
 /* Draws the conclusions of a look at a loop. */
@@ -461,11 +468,11 @@ static void judge(poli_watch *w, const pol_state *state, int c, double h, pol_si
     l->inside = 1;
     l->leave_at = 2.0 * fmax(l->distance, singular_distance);
   }
-  /* the next look, at half the time in which d could vanish: d = rate s + 2 (omega s)^2, with the
-   * fastest rotation of a body */
-  const double omega = l->fastest, rate = fmax(l->rate, 0.0);
-  const double root = sqrt(rate * rate + 8.0 * omega * omega * l->distance);
-  l->due = state->t + fmin(l->distance / (rate + root + DBL_MIN), MAX_PAUSE * h);
+  /* the next look, by the fastest rotation of a body; later if no distance falls that fast */
+  const double fastest = fmax(l->fastest, fabs(l->rate));
+  const double wait = 0.5 * l->distance / (fastest * h + DBL_MIN); /* in steps */
+  const double later = fmin(10.0 * wait, 0.125 / (fmax(l->closing, 0.0) * h + DBL_MIN));
+  l->due = state->t + h * fmin(fmax(wait, later), MAX_PAUSE);
 }
 
 void poli_watch_look(poli_watch *watch, const pol_state *state, double h, pol_singular *singular)
