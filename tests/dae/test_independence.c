@@ -269,7 +269,8 @@ static void distances_agree_with_full_matrices(void **state)
     double *distance = calloc((size_t)components + 1, sizeof *distance), least = 1.0;
     int *constraint = calloc((size_t)components + 1, sizeof *constraint), rows = 0;
     assert_int_equal(
-        poli_independence_measure(independence, &at, dropped, NULL, distance, constraint), POL_OK);
+        poli_independence_measure(independence, &at, dropped, NULL, distance, constraint, NULL),
+        POL_OK);
     for (int c = 0; c < components; c++) least = fmin(least, distance[c]);
     /* rows that were set aside can have smaller distances; they cannot be dependent */
     for (int b = 0; b < pol_mechanism_num_bodies(m.mechanism); b++)
@@ -376,12 +377,49 @@ static void costs_are_linear_without_large_loops(void **state)
   assert_true(size[1] < 7.0 * size[0] && operations[1] < 12.0 * operations[0]);
 }
 
+/* How far distances fall between two measurements: at least as far as the smallest one does; not at
+ * all where it does not move, and unknown at first. */
+static void falling_distances_are_noticed(void **state)
+{
+  static const double angles[] = {0.2, 1.0, 1.3, 1.3, 0.7};
+  poli_independence *independence;
+  unsigned char *dropped = NULL;
+  double distance, fall, last = 0.0;
+  int constraint;
+  model m, other;
+  (void)state;
+  finish(&m, four_bars(5, angles[0]), POL_SO3XR3);
+  dropped = find(&m, 200);
+  assert_int_equal(poli_independence_create(&independence, m.dae), POL_OK);
+  for (size_t k = 0; k < sizeof angles / sizeof angles[0]; k++) {
+    finish(&other, four_bars(5, angles[k]), POL_SO3XR3);
+    const pol_point at = {.q = other.q, .v = other.v};
+    /* what is not to be remembered changes nothing */
+    assert_int_equal(poli_independence_measure(independence, &(pol_point){.q = m.q, .v = m.v},
+                                               dropped, NULL, &distance, &constraint, NULL),
+                     POL_OK);
+    assert_int_equal(
+        poli_independence_measure(independence, &at, dropped, NULL, &distance, &constraint, &fall),
+        POL_OK);
+    assert_int_equal(poli_independence_num_components(independence), 1);
+    if (k == 0) assert_true(fall == HUGE_VAL);
+    if (k > 0) assert_true(isfinite(fall) && fall >= (last - distance) / distance - 1e-9);
+    if (k == 3) assert_true(fabs(fall) < 1e-9);
+    last = distance;
+    clear(&other);
+  }
+  free(dropped);
+  poli_independence_free(&independence);
+  clear(&m);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(random_mechanisms_agree_with_full_matrices),
       cmocka_unit_test(distances_agree_with_full_matrices),
       cmocka_unit_test(four_bars_and_nets_have_the_known_rank),
+      cmocka_unit_test(falling_distances_are_noticed),
       cmocka_unit_test(all_formulations_agree),
       cmocka_unit_test(costs_are_linear_without_large_loops),
   };

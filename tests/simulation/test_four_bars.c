@@ -105,6 +105,41 @@ static void flat_positions_are_passed_by_all_steps(void **state)
     }
 }
 
+/* What a four-bar loses of its energy through the flat positions depends on the tolerance, not on
+ * how many there are: steps of second order lose about tolerance^(2/3). */
+static void drift_falls_with_the_tolerance(void **state)
+{
+  (void)state;
+  static const char *const methods[] = {"geom1", "rattle"};
+  static const int counts[] = {1, 10, 40};
+  for (int m = 0; m < 2; m++) {
+    double first[2] = {0.0};
+    for (size_t k = 0; k < sizeof counts / sizeof counts[0]; k++) {
+      double drift[2];
+      for (int fine = 0; fine < 2; fine++) {
+        pol_model *model = four_bars(counts[k], 1.2, 2.0, 0);
+        pol_control *control = &model->settings.options.control;
+        pol_options_set_method(&model->settings.options, methods[m]);
+        model->settings.options.index = POL_INDEX_3;
+        model->settings.variable = 1;
+        control->rtol = control->atol_translation = control->atol_rotation = fine ? 1e-6 : 1e-4;
+        model->settings.end = 2.0;
+        pol_simulation *simulation = start(model);
+        step_to_end(simulation);
+        assert_true(pol_simulation_summary(simulation)->singular.count > 0);
+        drift[fine] = pol_simulation_summary(simulation)->max_energy_drift / counts[k];
+        if (k == 0) first[fine] = drift[fine];
+        pol_simulation_free(&simulation);
+        pol_model_free(&model);
+      }
+      print_message("%s, %d four-bars: %g and %g J each\n", methods[m], counts[k], drift[0],
+                    drift[1]);
+      assert_true(drift[1] < drift[0] / 8.0);
+      for (int fine = 0; fine < 2; fine++) assert_true(drift[fine] < 2.0 * first[fine]);
+    }
+  }
+}
+
 /* Parallelograms stay parallelograms: no coupler turns. */
 static void check_couplers(const pol_simulation *simulation, int count)
 {
@@ -201,6 +236,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(flat_positions_are_passed),
                                      cmocka_unit_test(flat_positions_are_passed_by_all_steps),
+                                     cmocka_unit_test(drift_falls_with_the_tolerance),
                                      cmocka_unit_test(small_steps_pass_flat_positions),
                                      cmocka_unit_test(steps_end_in_flat_positions)};
   return cmocka_run_group_tests(tests, NULL, NULL);

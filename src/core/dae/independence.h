@@ -51,9 +51,11 @@ pol_status poli_independence_find_near(poli_independence *independence, const po
 
 /* For each component with wanted[c] != 0 (NULL: all): distance[c] of the most dependent constraint
  * from others, 0 (dependent) to 1, without those with dropped[i] != 0 (m flags), and constraint[c],
- * its index, -1 if there is none. */
+ * its index, -1 if there is none.  fall[c] (NULL: not needed): the largest fall of a distance since
+ * the last call that asked for it, relative to what it is now; negative if none has fallen, and
+ * HUGE_VAL at first or where d is zero. */
 pol_status poli_independence_measure(poli_independence *independence, const pol_point *at,
                                      const unsigned char *dropped, const unsigned char *wanted,
-                                     double *distance, int *constraint);
+                                     double *distance, int *constraint, double *fall);
 
 #endif

@@ -521,8 +521,8 @@ static pol_status factor_matrix(int *row, void *alpha)
   poli_alpha_rows *r = s->rows;
   int own = -1;
   const double *B = s->options->index == POL_INDEX_3 ? r->matrix_B : r->velocity_B;
-  pol_status status =
-      factor_rows(r, B, r->matrix_B, r->D, r->d, r->compliance, r->left_out, r->lu, &own);
+  const double *more = r->m > r->held ? r->compliance : NULL;
+  pol_status status = factor_rows(r, B, r->matrix_B, r->D, r->d, more, r->left_out, r->lu, &own);
   if (!status && s->saddle->num_extra)
     status = factor_rows(r, r->matrix_B, r->old_B, r->eta_D, r->eta_d, NULL, r->eta_left_out,
                          r->eta_lu, &own);

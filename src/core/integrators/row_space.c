@@ -210,6 +210,23 @@ static inline void add_product(const poli_row_side *row, int above, int n, const
   }
 }
 
+/* The same for five rows that are not joined, those of a hinge in its own axes. */
+static inline void add_five(const double *X, const double *B, double *to)
+{
+  double turned[6][6]; /* six columns, which are two, four or eight at a time to a processor */
+  for (int k = 0; k < 6; k++) {
+    for (int j = 0; j < 5; j++) turned[k][j] = B[6 * j + k];
+    turned[k][5] = 0.0;
+  }
+  for (int i = 0; i < 5; i++, X += 6, to += 5) {
+    double sum[6];
+    for (int j = 0; j < 6; j++) sum[j] = X[0] * turned[0][j];
+    for (int k = 1; k < 6; k++)
+      for (int j = 0; j < 6; j++) sum[j] += X[k] * turned[k][j];
+    for (int j = 0; j < 5; j++) to[j] += sum[j];
+  }
+}
+
 /* The same for the rows that the sides have; hinges have loops that the compiler can unroll. */
 __attribute__((noinline)) static void add_others(const poli_row_side *row, const scaled_rows *X,
                                                  double d, const poli_row_side *col,
@@ -217,6 +234,8 @@ __attribute__((noinline)) static void add_others(const poli_row_side *row, const
 {
   if (row->joined && row->others == 2 && col->joined && col->others == 2)
     add_product(row, 3, 2, X, d, col, 3, 2, B, to);
+  else if (!row->joined && row->others == 5 && !col->joined && col->others == 5)
+    add_five(X->others, B, to);
   else
     add_product(row, row->joined, row->others, X, d, col, col->joined, col->others, B, to);
 }

@@ -253,10 +253,13 @@ void poli_block_lu_clear(poli_block_lu *lu)
   memset(lu->values, 0, lu->num_values * sizeof *lu->values);
 }
 
+/* For loops whose bounds are constants at each call. */
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
 /* --- small blocks ----------------------------------------------------------------------------- */
 
 /* C -= A B; A is rows x inner, B inner x cols */
-static inline void subtract_blocks(int rows, int inner, int cols, const double *restrict A,
+ALWAYS_INLINE void subtract_blocks(int rows, int inner, int cols, const double *restrict A,
                                    const double *restrict B, double *restrict C)
 {
   for (int i = 0; i < rows; i++)
@@ -265,7 +268,7 @@ static inline void subtract_blocks(int rows, int inner, int cols, const double *
 }
 
 /* B = A B, A inner x inner; work has room for B */
-static inline void replace_block(int inner, int cols, const double *restrict A, double *restrict B,
+ALWAYS_INLINE void replace_block(int inner, int cols, const double *restrict A, double *restrict B,
                                  double *restrict work)
 {
   for (int i = 0; i < inner; i++)
@@ -277,7 +280,7 @@ static inline void replace_block(int inner, int cols, const double *restrict A, 
 }
 
 /* y -= A x */
-static inline void subtract_product(int rows, int cols, const double *restrict A,
+ALWAYS_INLINE void subtract_product(int rows, int cols, const double *restrict A,
                                     const double *restrict x, double *restrict y)
 {
   for (int i = 0; i < rows; i++) {
@@ -288,7 +291,7 @@ static inline void subtract_product(int rows, int cols, const double *restrict A
 }
 
 /* y = A x */
-static inline void set_product(int n, const double *restrict A, const double *restrict x,
+ALWAYS_INLINE void set_product(int n, const double *restrict A, const double *restrict x,
                                double *restrict y)
 {
   for (int i = 0; i < n; i++) {
@@ -305,7 +308,7 @@ static inline void note_pivot(poli_block_lu *lu, double size, int row)
 }
 
 /* Exchange step with the diagonal entry r. */
-static inline void exchange(int n, int r, double *D)
+ALWAYS_INLINE void exchange(int n, int r, double *D)
 {
   const double pivot = 1.0 / D[r * n + r];
   for (int i = 0; i < n; i++) {
@@ -344,7 +347,7 @@ static int invert_three(poli_block_lu *lu, int k)
 
 /* The inverse of a block in its place, if all pivots are large in the order they have, which is
  * usual; else the block stays as it is.  Returns whether they are. */
-static inline int invert_in_order(poli_block_lu *lu, int k, int n)
+ALWAYS_INLINE int invert_in_order(poli_block_lu *lu, int k, int n)
 {
   if (n == 3) return invert_three(lu, k);
   const double *inverse_scale = lu->inverse_scale + lu->row[k];
@@ -367,9 +370,10 @@ static inline int invert_in_order(poli_block_lu *lu, int k, int n)
 /* The same by exchange steps with the largest diagonal entry relative to its scale; rows that are
  * left with less than the threshold, or left out, are dropped: zero rows and columns.  Returns how
  * many. */
-static int invert(poli_block_lu *lu, int k, double threshold, const unsigned char *left_out)
+ALWAYS_INLINE int invert(poli_block_lu *lu, int k, int n, double threshold,
+                         const unsigned char *left_out)
 {
-  const int n = lu->size[k], row = lu->row[k];
+  const int row = lu->row[k];
   const double *inverse_scale = lu->inverse_scale + row;
   double *D = lu->values + lu->diagonal[k];
   unsigned char *left = lu->dropped + row;
@@ -426,14 +430,22 @@ static int invert(poli_block_lu *lu, int k, double threshold, const unsigned cha
     function((lu)->size[k], 0);                                                                    \
   }
 
+/* Whether a node has rows to be left out. */
+static inline int has_left_out(const poli_block_lu *lu, int k, int n, const unsigned char *left_out)
+{
+  int some = 0;
+  for (int i = 0; left_out && i < n; i++) some |= left_out[lu->row[k] + i];
+  return some;
+}
+
 /* Eliminates node k of size n; `alike`: its later neighbours have that size too. */
-static inline int eliminate(poli_block_lu *lu, int k, int n, int alike, double threshold,
+ALWAYS_INLINE int eliminate(poli_block_lu *lu, int k, int n, int alike, double threshold,
                             const unsigned char *left_out)
 {
   const long *to = lu->target + lu->update[k];
   int num_dropped = 0;
-  if (left_out || n > MAX_UNROLLED || !invert_in_order(lu, k, n))
-    num_dropped = invert(lu, k, threshold, left_out);
+  if (has_left_out(lu, k, n, left_out) || n > MAX_UNROLLED || !invert_in_order(lu, k, n))
+    num_dropped = invert(lu, k, n, threshold, left_out);
   for (int b = lu->first[k]; b < lu->first[k + 1]; b++)
     replace_block(n, alike ? n : lu->size[lu->next[b]], lu->values + lu->diagonal[k],
                   lu->values + lu->upper[b], lu->work);
@@ -474,7 +486,7 @@ double poli_block_lu_smallest_pivot(const poli_block_lu *lu, int *row)
   return lu->smallest;
 }
 
-static inline void solve_forward(const poli_block_lu *lu, int k, int n, int alike, double *x)
+ALWAYS_INLINE void solve_forward(const poli_block_lu *lu, int k, int n, int alike, double *x)
 {
   double *own = x + lu->row[k], *y = lu->work;
   for (int i = 0; i < n; i++) y[i] = own[i];
@@ -484,7 +496,7 @@ static inline void solve_forward(const poli_block_lu *lu, int k, int n, int alik
                      x + lu->row[lu->next[e]]);
 }
 
-static inline void solve_backward(const poli_block_lu *lu, int k, int n, int alike, double *x)
+ALWAYS_INLINE void solve_backward(const poli_block_lu *lu, int k, int n, int alike, double *x)
 {
   for (int e = lu->first[k]; e < lu->first[k + 1]; e++)
     subtract_product(n, alike ? n : lu->size[lu->next[e]], lu->values + lu->upper[e],

@@ -398,6 +398,12 @@ double poli_gram_measure(poli_gram *gram, int component, const unsigned char *dr
   return largest > 1.0 ? 1.0 / sqrt(largest) : 1.0;
 }
 
+double poli_gram_distance(const poli_gram *gram, int vector)
+{
+  const double own = gram->Z_diagonal[gram->place[vector]];
+  return own > 1.0 ? 1.0 / sqrt(own) : 1.0;
+}
+
 /* --- choice ----------------------------------------------------------------------------------- */
 
 /* Vectors that are close to others: what is left of them, along each row of R and along the row
@@ -547,45 +553,91 @@ static pol_status sweep(poli_gram *g, int component, double limit, double enough
   return status;
 }
 
+/* What is left of the close ones: a column each, of which only the rows from begin to end are not
+ * zero.  In a row of loops each has numbers near its own place only. */
+typedef struct remains {
+  int rows, cols;
+  double *A, *size;
+  int *begin, *end;
+} remains;
+
+static void measure_remains(remains *r, int c)
+{
+  const double *a = r->A + (size_t)c * (size_t)r->rows;
+  double square = 0.0;
+  for (int i = r->begin[c]; i < r->end[c]; i++) square += a[i] * a[i];
+  r->size[c] = sqrt(square);
+}
+
+static pol_status collect_remains(const close_ones *close, remains *r)
+{
+  const size_t rows = (size_t)close->num_left, cols = (size_t)close->num;
+  *r = (remains){.rows = close->num_left, .cols = close->num};
+  r->A = calloc(rows * cols + cols + 1, sizeof *r->A);
+  r->begin = malloc((2 * cols + 1) * sizeof *r->begin);
+  if (!r->A || !r->begin) {
+    free(r->A);
+    free(r->begin);
+    return POL_NO_MEMORY;
+  }
+  r->size = r->A + rows * cols;
+  r->end = r->begin + cols;
+  for (size_t i = 0; i < rows; i++)
+    for (int c = 0; c < close->left_size[i]; c++)
+      if (fabs(close->left[i][c]) > nothing_left) r->A[(size_t)c * rows + i] = close->left[i][c];
+  for (int c = 0; c < r->cols; c++) {
+    const double *a = r->A + (size_t)c * rows;
+    r->begin[c] = 0;
+    r->end[c] = r->rows;
+    while (r->begin[c] < r->rows && a[r->begin[c]] == 0.0) r->begin[c]++;
+    while (r->end[c] > r->begin[c] && a[r->end[c] - 1] == 0.0) r->end[c]--;
+    measure_remains(r, c);
+  }
+  return POL_OK;
+}
+
+/* a_c -= q (q . a_c)/(q . q), with q = a_next */
+static void subtract_remains(remains *r, int next, int c)
+{
+  const double *q = r->A + (size_t)next * (size_t)r->rows;
+  double *a = r->A + (size_t)c * (size_t)r->rows, share = 0.0;
+  const int begin = r->begin[next] > r->begin[c] ? r->begin[next] : r->begin[c];
+  const int end = r->end[next] < r->end[c] ? r->end[next] : r->end[c];
+  for (int i = begin; i < end; i++) share += q[i] * a[i];
+  share /= r->size[next] * r->size[next];
+  if (fabs(share) * r->size[next] <= nothing_left) return;
+  for (int i = r->begin[next]; i < r->end[next]; i++) a[i] -= share * q[i];
+  if (r->begin[next] < r->begin[c]) r->begin[c] = r->begin[next];
+  if (r->end[next] > r->end[c]) r->end[c] = r->end[next];
+  measure_remains(r, c);
+}
+
 /* Of the close ones those that are farthest away are kept, as many as `most`, as long as they are
  * more than `least` away; of equal ones the first (modified Gram-Schmidt). */
 static pol_status take_farthest(const poli_gram *g, const close_ones *close, int most, double least,
                                 unsigned char *dropped)
 {
-  const int rows = close->num_left, cols = close->num;
-  double *A = calloc((size_t)rows * (size_t)cols + 1, sizeof *A);
-  if (!A) return POL_NO_MEMORY;
-  for (int i = 0; i < rows; i++)
-    for (int c = 0; c < close->left_size[i]; c++) A[c * rows + i] = close->left[i][c];
+  remains r;
+  const pol_status status = collect_remains(close, &r);
+  if (status) return status;
   for (int taken = 0; taken < most; taken++) {
     double largest = -1.0;
     int next = -1;
-    for (int pass = 0; pass < 2; pass++)
-      for (int c = 0; c < cols; c++) {
-        const int row = g->order[close->place[c]];
-        double square = 0.0;
-        if (!dropped[row]) continue;
-        for (int i = 0; i < rows; i++) square += A[c * rows + i] * A[c * rows + i];
-        if (pass == 0) {
-          largest = fmax(largest, sqrt(square));
-        } else if (sqrt(square) >= (1.0 - as_far) * largest &&
-                   (next < 0 || row < g->order[close->place[next]])) {
-          next = c;
-        }
-      }
+    for (int c = 0; c < r.cols; c++)
+      if (dropped[g->order[close->place[c]]] && r.size[c] > largest) largest = r.size[c];
+    for (int c = 0; c < r.cols; c++) {
+      const int row = g->order[close->place[c]];
+      if (dropped[row] && r.size[c] >= (1.0 - as_far) * largest &&
+          (next < 0 || row < g->order[close->place[next]]))
+        next = c;
+    }
     if (next < 0 || largest <= least) break;
     dropped[g->order[close->place[next]]] = 0;
-    double *q = A + next * rows, size = 0.0;
-    for (int i = 0; i < rows; i++) size += q[i] * q[i];
-    if (!(size > 0.0)) continue;
-    for (int c = 0; c < cols; c++) {
-      double *a = A + c * rows, share = 0.0;
-      if (!dropped[g->order[close->place[c]]]) continue;
-      for (int i = 0; i < rows; i++) share += q[i] * a[i];
-      for (int i = 0; i < rows; i++) a[i] -= share / size * q[i];
-    }
+    for (int c = 0; c < r.cols && r.size[next] > 0.0; c++)
+      if (dropped[g->order[close->place[c]]]) subtract_remains(&r, next, c);
   }
-  free(A);
+  free(r.A);
+  free(r.begin);
   return POL_OK;
 }
 

@@ -45,6 +45,10 @@ double poli_gram_operations(const poli_gram *gram);
  * below about 1e-7. */
 double poli_gram_measure(poli_gram *gram, int component, const unsigned char *dropped, int *which);
 
+/* After a measurement: the distance of a vector that was not dropped from all others of its
+ * component. */
+double poli_gram_distance(const poli_gram *gram, int vector);
+
 /* Before a choice: all vectors of a component, one coordinate after the other.  A coordinate is
  * given by its numbers in `count` vectors, which are neighbours of each other. */
 void poli_gram_begin(poli_gram *gram, int component);

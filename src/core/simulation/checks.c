@@ -16,9 +16,11 @@
  * position.  So a step is about to reach or cross one, or to pass it too fast to resolve how, if d
  * would vanish within two steps at the rate at which d has just fallen.  Columns of length one turn
  * about as fast as the bodies do, so d needs not be measured again before half the time in which it
- * could vanish.  Where constraints are redundant, d may also vanish because of which of them were
- * dropped.  So when it has fallen far, they are chosen anew, and only what remains small is a
- * singular position.  All this is done for each component of the constraints by itself.
+ * could vanish; nor, if the distances of all constraints fall more slowly, before an eighth of the
+ * time in which one of them would vanish at its own rate.  Where constraints are redundant, d may
+ * also vanish because of which of them were dropped.  So when it has fallen far, they are chosen
+ * anew, and only what remains small is a singular position.  All this is done for each component of
+ * the constraints by itself.
  */
 #include <float.h>
 #include <math.h>
@@ -201,15 +203,39 @@ pol_status poli_simulation_check_bends(pol_simulation *sim, const pol_state *sta
 
 static const double pi = 3.14159265358979323846;
 
+static double largest_angular_velocity(const pol_formulation *formulation, const pol_state *state)
+{
+  const int count = pol_mechanism_num_bodies(pol_formulation_mechanism(formulation));
+  double square = 0.0;
+  for (int b = 0; b < count; b++) {
+    pol_body_state body;
+    pol_formulation_body_state(formulation, state->q, state->v, b, &body);
+    const double *omega = body.angular_velocity;
+    square = fmax(square, poli_v3_dot(omega, omega));
+  }
+  return sqrt(square);
+}
+
+static int has_one_angle(const pol_joint *joint)
+{
+  int count = 0;
+  for (int i = 0; i < pol_joint_num_coordinates(joint); i++)
+    count += pol_joint_coordinate(joint, i)->angular;
+  return count == 1;
+}
+
 /* The first angle of a joint that changes by half a turn or more in a time h, at its present rate,
- * of those that the motion depends on or of the others. */
+ * of those that the motion depends on or of the others.  slow: no two bodies turn so far against
+ * each other; then neither does the angle of a joint that has only one, where several can be
+ * faster. */
 static int find_angle(const pol_formulation *formulation, const pol_state *state, double h,
-                      int needed, char *where, size_t size)
+                      int slow, int needed, char *where, size_t size)
 {
   const pol_mechanism *mechanism = pol_formulation_mechanism(formulation);
   const pol_point at = pol_state_point(state);
   for (int k = 0; k < pol_mechanism_num_joints(mechanism); k++) {
     const pol_joint *joint = pol_mechanism_joint(mechanism, k);
+    if (slow && has_one_angle(joint)) continue;
     for (int i = 0; i < pol_joint_num_coordinates(joint); i++) {
       const pol_coordinate_info *info = pol_joint_coordinate(joint, i);
       double angle, rate;
@@ -229,7 +255,8 @@ pol_status poli_simulation_check_turns(pol_simulation *sim, const pol_state *sta
   const double h = state->t - sim->t;
   pol_lost_turns *lost = &sim->summary.lost_turns;
   char where[sizeof lost->where];
-  int wrong = find_angle(f, state, h, 1, where, sizeof where);
+  const int slow = 2.0 * largest_angular_velocity(f, state) * h < 0.99 * pi;
+  int wrong = find_angle(f, state, h, slow, 1, where, sizeof where);
   /* a bushing that has turned across the place where its rotation vector jumps */
   for (int k = 0; k < f->num_forces && !wrong; k++) {
     const pol_force *force = pol_mechanism_force(f->mechanism, k);
@@ -253,7 +280,7 @@ pol_status poli_simulation_check_turns(pol_simulation *sim, const pol_state *sta
     return POL_RETRY;
   }
   /* only results are affected */
-  if (find_angle(f, state, h, 0, where, sizeof where) && lost->count++ == 0) {
+  if (find_angle(f, state, h, slow, 0, where, sizeof where) && lost->count++ == 0) {
     lost->t = state->t;
     snprintf(lost->where, sizeof lost->where, "%s", where);
   }
@@ -276,6 +303,7 @@ typedef struct loop {
   int constraint;     /* the most dependent one at the last look; -1 if there was none */
   double t, distance; /* of the last look */
   double rate;        /* at which the distance has fallen since the one before */
+  double closing;     /* the same of all constraints, relative to their distances; the largest */
   double chosen;      /* the largest distance since the redundant constraints were chosen */
   int inside;         /* a position has been reported, */
   double leave_at;    /* and is left behind where d exceeds this */
@@ -291,7 +319,8 @@ struct poli_watch {
   void *memory; /* holds the arrays */
   loop *loops;
   double *distance; /* a component: of a measurement, */
-  int *constraint;  /* and its constraint */
+  int *constraint;  /* its constraint, */
+  double *fall;     /* and the largest fall of all distances since the one before */
   unsigned char *wanted;
   double *ahead; /* nq + nv: a configuration, an increment */
   double due;    /* the time of the next look at one of them */
@@ -319,6 +348,7 @@ pol_status poli_watch_create(poli_watch **watch, const pol_formulation *formulat
     do {
       POLI_TAKE(&arena, w->loops, w->num_loops);
       POLI_TAKE(&arena, w->distance, w->num_loops);
+      POLI_TAKE(&arena, w->fall, w->num_loops);
       POLI_TAKE(&arena, w->constraint, w->num_loops);
       POLI_TAKE(&arena, w->wanted, w->num_loops);
       POLI_TAKE(&arena, w->ahead, dae->group.nq + dae->group.nv);
@@ -348,7 +378,7 @@ static int measure(poli_watch *w, const pol_state *state)
 {
   pol_point at = pol_state_point(state);
   if (poli_independence_measure(w->independence, &at, pol_integrator_dropped(w->integrator),
-                                w->wanted, w->distance, w->constraint))
+                                w->wanted, w->distance, w->constraint, w->fall))
     return 0;
   for (int c = 0; c < w->num_loops; c++) {
     loop *l = &w->loops[c];
@@ -357,6 +387,7 @@ static int measure(poli_watch *w, const pol_state *state)
       l->rate = 0.0;
     else if (state->t > l->t)
       l->rate = (l->distance - w->distance[c]) / (state->t - l->t);
+    l->closing = state->t > l->t ? w->fall[c] / (state->t - l->t) : HUGE_VAL;
     l->constraint = w->constraint[c];
     l->distance = w->distance[c];
     l->t = state->t;
@@ -384,7 +415,7 @@ static int measure_ahead(poli_watch *w, const pol_state *state, double h)
   at.t += 0.5 * h;
   return h > 0.0 &&
          !poli_independence_measure(w->independence, &at, pol_integrator_dropped(w->integrator),
-                                    w->wanted, w->distance, w->constraint);
+                                    w->wanted, w->distance, w->constraint, NULL);
 }
 
 /* Lets the integrator drop other redundant constraints of a loop if what it keeps has become
@@ -404,6 +435,7 @@ static void choose_again(poli_watch *w, const pol_state *state, int c, double h)
   if (l->distance > hardly * before)
     l->rate = measure_ahead(w, state, h) ? (l->distance - w->distance[c]) / (0.5 * h) : 0.0;
   l->chosen = l->distance;
+  l->closing = HUGE_VAL;
 }
 
 /* Draws the conclusions of a look at a loop. */
@@ -436,9 +468,11 @@ static void judge(poli_watch *w, const pol_state *state, int c, double h, pol_si
     l->inside = 1;
     l->leave_at = 2.0 * fmax(l->distance, singular_distance);
   }
-  /* the next look, by the fastest rotation of a body */
+  /* the next look, by the fastest rotation of a body; later if no distance falls that fast */
   const double fastest = fmax(l->fastest, fabs(l->rate));
-  l->due = state->t + h * fmin(0.5 * l->distance / (fastest * h + DBL_MIN), MAX_PAUSE);
+  const double wait = 0.5 * l->distance / (fastest * h + DBL_MIN); /* in steps */
+  const double later = fmin(10.0 * wait, 0.125 / (fmax(l->closing, 0.0) * h + DBL_MIN));
+  l->due = state->t + h * fmin(fmax(wait, later), MAX_PAUSE);
 }
 
 void poli_watch_look(poli_watch *watch, const pol_state *state, double h, pol_singular *singular)
