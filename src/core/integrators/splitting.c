@@ -263,6 +263,14 @@ static pol_status start(pol_integrator *integrator, const double *q, const doubl
   return POL_OK;
 }
 
+static pol_status change_forces(pol_integrator *integrator)
+{
+  splitting *s = integrator->data;
+  instant *at = &s->instants[s->at];
+  const double *P = s->saddle ? s->carried : at->P;
+  return poli_splitting_find_forces(s, integrator->state.t, at->q, at->R, P, at->force);
+}
+
 /* --- life cycle ------------------------------------------------------------------------------- */
 
 /* Stages of the compositions up to the middle one; the rest is symmetric. */
@@ -363,6 +371,7 @@ const poli_family poli_splitting = {.supports = supports,
                                     .create = create,
                                     .destroy = destroy,
                                     .start = start,
+                                    .change_forces = change_forces,
                                     .step = step,
                                     .adaptive = &poli_splitting_adaptive,
                                     .interpolate = poli_splitting_interpolate,

@@ -554,6 +554,9 @@ static const poli_field variable_fields[] = {
     {"expression", &poli_expression, offsetof(pol_variable, expression), NULL,
      "must be an expression, such as \"2*hinge.angle\"", POLI_ALWAYS, .unit = "user-defined",
      .help = "such as `target - hinge.angle`"},
+    {"input", &poli_flag, offsetof(pol_variable, input), .standard = "false",
+     .help = "an [input](embedding.md#inputs): C programs may change its value between steps; the "
+             "expression is its first value and must be constant"},
     {.key = NULL},
 };
 
@@ -626,6 +629,12 @@ static const poli_field newton_fields[] = {
      .help = "`modified`: contraction above which the matrix is evaluated again"},
     {"line_search", &poli_integer, OPTION(newton.line_search), &from_zero, .standard = "8",
      .help = "maximum number of halvings; 0: no line search"},
+    {"fixed_iterations", &poli_integer, OPTION(newton.fixed_iterations), &from_zero,
+     .standard = "0",
+     .help = "[real time](methods.md#real-time): exactly so many iterations per step; 0: as many "
+             "as the tolerance needs"},
+    {"matrix_interval", &poli_integer, OPTION(newton.matrix_interval), &from_one, .standard = "1",
+     .help = "`fixed_iterations`: number of steps with one matrix"},
     {.key = NULL},
 };
 
