@@ -23,6 +23,7 @@
 extern "C" {
 #endif
 
+/* Settings of a batch. */
 typedef struct pol_batch_settings {
   /* Of each copy.  step is the step of the batch; with variable steps it is the interval that they
    * divide.  end, output and progress are not used; there must be no events. */
@@ -53,8 +54,9 @@ pol_status pol_batch_create(pol_batch **batch, const pol_mechanism *mechanism,
                             const pol_batch_settings *settings, pol_diagnostics *diagnostics);
 void pol_batch_free(pol_batch **batch);
 
+/* Number of copies, and of threads in use. */
 int pol_batch_count(const pol_batch *batch);
-int pol_batch_threads(const pol_batch *batch); /* those in use */
+int pol_batch_threads(const pol_batch *batch);
 
 /* Inputs: count rows of num_inputs numbers, at first the values of the variables.  Write them
  * before a step; they then hold for all of it (pol_simulation_set_input). */
