@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/parallel.h"
 #include "base/rule.h"
 #include "dae/newton.h"
 #include "integrators/family.h"
@@ -228,6 +229,8 @@ pol_status pol_options_validate(const pol_options *options, char *message, size_
     return poli_broken_rule("order must be 2, 4, 6, 8 or auto", message, size);
   if (options->solver < POL_SOLVER_AUTO || options->solver > POL_SOLVER_SPARSE)
     return poli_broken_rule("solver must be auto, dense or sparse", message, size);
+  if (options->threads < 0 || options->threads > POLI_MAX_THREADS)
+    return poli_broken_rule("threads must be from 0 to 256", message, size);
   if (options->redundant < POL_REDUNDANT_DROP || options->redundant > POL_REDUNDANT_MINIMUM_NORM)
     return poli_broken_rule("redundant must be drop, refuse or minimum-norm", message, size);
   return entry->family->validate(options, entry->variant, message, size);

@@ -364,6 +364,7 @@ static pol_status build(pol_batch *b, const pol_mechanism *mechanism, const pol_
   b->settings.end = span * b->settings.step;
   b->settings.output = (pol_output){.step = b->settings.variable ? b->settings.step : 0.0};
   b->settings.progress = (pol_progress){0};
+  b->settings.options.threads = 1; /* threads are for copies */
 
   const pol_formulation **of = calloc(count, sizeof *of);
   b->formulations = calloc(count, sizeof *b->formulations);
