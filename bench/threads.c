@@ -65,23 +65,32 @@ static pol_mechanism *create_chain(int links)
   return mechanism;
 }
 
-/* A net of n x n knots: bodies in a row and in a column are joined half-way; one side is held. */
+/* A net of n x n knots with links between them, ball joints at the knots, held at one side. */
 static pol_mechanism *create_net(int n)
 {
   pol_mechanism *mechanism;
-  int joints = 0;
+  int joints = 0, links = 0;
   check(pol_mechanism_create(&mechanism), "mechanism");
   pol_mechanism_set_gravity(mechanism, (double[]){0, 0, -9.81});
-  for (int i = 0; i < n * n; i++)
-    add_link(mechanism, i, (double[]){0.1 * (i % n), 0.1 * (double)(i / n), 0});
-  for (int i = 0; i < n; i++)
-    for (int j = 0; j < n; j++) {
-      const int own = n * i + j;
-      const double x = 0.1 * j, y = 0.1 * i;
-      if (j == 0) add_ball(mechanism, &joints, POL_GROUND, own, (double[]){x - 0.05, y, 0});
-      if (j > 0) add_ball(mechanism, &joints, own - 1, own, (double[]){x - 0.05, y, 0});
-      if (i > 0) add_ball(mechanism, &joints, own - n, own, (double[]){x, y - 0.05, 0});
+  int *hub = malloc((size_t)(n * n) * sizeof *hub); /* the body that the others at a knot hang on */
+  if (!hub) exit(1);
+  for (int k = 0; k < n * n; k++) hub[k] = k < n ? POL_GROUND : POL_NOT_FOUND;
+  for (int k = 0; k < 2 * n * n; k++) {
+    const int across = k % 2, i = k / 2 / n, j = k / 2 % n;
+    const int ends[2] = {n * i + j, across ? n * i + j + 1 : n * (i + 1) + j};
+    if (across ? j == n - 1 || i == 0 : i == n - 1) continue;
+    add_link(mechanism, links,
+             (double[]){0.1 * j + (across ? 0.05 : 0.0), 0.1 * i + (across ? 0.0 : 0.05), 0});
+    for (int e = 0; e < 2; e++) {
+      const double point[3] = {0.1 * (ends[e] % n), 0.1 * (double)(ends[e] / n), 0};
+      if (hub[ends[e]] != POL_NOT_FOUND)
+        add_ball(mechanism, &joints, hub[ends[e]], links, point);
+      else
+        hub[ends[e]] = links;
     }
+    links++;
+  }
+  free(hub);
   return mechanism;
 }
 
@@ -147,7 +156,7 @@ int main(int argc, char **argv)
   }
   for (size_t k = 0; k < sizeof plans / sizeof *plans; k++) {
     plan p = plans[k];
-    if (argc > 3 && !strstr(p.name, argv[3])) continue;
+    if (argc > 3 && strcmp(p.name, argv[3]) != 0) continue;
     pol_mechanism *mechanism = p.is_net ? create_net(p.size) : create_chain(p.size);
     measure(&p, mechanism, threads, rounds);
     p.method = "rattle";

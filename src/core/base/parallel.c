@@ -165,3 +165,32 @@ void poli_parallel(int threads, int count, void (*task)(int i, void *user), void
 }
 
 #endif
+
+/* --- ranges ----------------------------------------------------------------------------------- */
+
+/* Ranges per thread, so that one that is delayed does not hold up the others. */
+enum { RANGES = 4 };
+
+typedef struct ranges {
+  int count, parts;
+  void (*task)(int first, int end, void *user);
+  void *user;
+} ranges;
+
+static void run_range(int i, void *user)
+{
+  const ranges *r = user;
+  const int first = (int)((int64_t)r->count * i / r->parts);
+  r->task(first, (int)((int64_t)r->count * (i + 1) / r->parts), r->user);
+}
+
+void poli_parallel_ranges(int threads, int count, void (*task)(int first, int end, void *user),
+                          void *user)
+{
+  if (threads <= 1) {
+    task(0, count, user);
+    return;
+  }
+  ranges r = {count, RANGES * threads, task, user};
+  poli_parallel(threads, r.parts, run_range, &r);
+}

@@ -16,4 +16,9 @@ int poli_threads(int wanted);
  * one that finds the threads at work for another, runs in the calling thread. */
 void poli_parallel(int threads, int count, void (*task)(int i, void *user), void *user);
 
+/* The same for ranges: calls task(first, end, user) for ranges of items that together are 0 ..
+ * count-1; with one thread, for all at once. */
+void poli_parallel_ranges(int threads, int count, void (*task)(int first, int end, void *user),
+                          void *user);
+
 #endif

@@ -188,8 +188,8 @@ pol_status poli_splitting_place(splitting *s, double t, const double *q, const d
   s->num_known = 1;
   s->last_h = 0.0;
   const pol_status status =
-      s->bodies->constraints(s->bodies->nodes, s->bodies->num_nodes, t, at->q, at->R, s->history,
-                             s->residual, at->B, s->dae->user);
+      s->bodies->constraints(s->bodies->nodes, s->bodies->num_nodes, s->space->threads, t, at->q,
+                             at->R, s->history, s->residual, at->B, s->dae->user);
   poli_splitting_set_units(s, at->B);
   memcpy(at->elongation, s->residual + s->held, (size_t)s->compliant.count * sizeof *q);
   poli_compliant_start(&s->compliant);
@@ -355,7 +355,7 @@ static pol_status create(pol_integrator *integrator)
   s->m = s->held + s->compliant.count;
   s->dropped = pol_assembler_dropped(integrator->assembler);
   if (s->dae->feedback) s->assembler = integrator->assembler;
-  pol_status status = poli_splitting_set_graph(s);
+  pol_status status = poli_splitting_set_graph(s, integrator->options.threads);
   if (!status && s->bodies->forces_read_velocities) {
     status = poli_dae_patterns_create(&s->patterns, s->dae);
     if (!status) status = poli_saddle_create(&s->saddle, s->dae, 0, integrator->options.solver);

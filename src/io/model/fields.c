@@ -41,6 +41,9 @@ static const poli_number_range from_zero = {
 static const poli_number_range from_one = {
     1.0, INT32_MAX, 0, "must be a whole number from 1 to 2147483647", "1 to 2147483647"};
 
+static const poli_number_range to_most_threads = {
+    0.0, 256.0, 0, "must be a whole number from 0 to 256", "0 to 256"};
+
 /* Choices by a list of words, and by the name of each `number`. */
 #define WORDS(choices, ...)                                                                        \
   static const char *choices##_name(int number)                                                    \
@@ -777,6 +780,9 @@ static const poli_field simulation_fields[] = {
      .help = "only to [repeat published runs](#repeating-published-runs)"},
     {"solver", &poli_choice, OPTION(solver), &solvers, .standard = "\"auto\"",
      .help = "`auto` (by size and fill), `dense` (LAPACK) or `sparse` (KLU)"},
+    {"threads", &poli_integer, OPTION(threads), &to_most_threads, .standard = "0",
+     .help = "for one step of a large mechanism; 0: one for each processor. Results do not depend "
+             "on it"},
     {.key = NULL},
 };
 
