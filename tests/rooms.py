@@ -24,7 +24,7 @@ ROOMS = {
     "dae": ("dae newton published", ["lie", "linalg"], ""),
     "mechanism": ("mechanism", ["lie", "expression"], ""),
     "formulation": ("formulation", ["lie", "linalg", "expression", "dae", "mechanism"], ""),
-    "integrators": ("integrator", ["lie", "linalg", "dae"], "pthread.h stdatomic.h"),
+    "integrators": ("integrator", ["lie", "linalg", "dae"], "stdatomic.h"),
     "simulation": ("simulation batch convergence polhode", CORE, "pthread.h"),
     "io/file": ("output", [], "fcntl.h unistd.h sys/stat.h"),
     "io/model": ("model", CORE + IO, "jansson.h"),

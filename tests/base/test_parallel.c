@@ -52,6 +52,24 @@ static void every_item_is_done_once(void **state)
   assert_int_equal(poli_threads(100000), POLI_MAX_THREADS);
 }
 
+static void mark_range(int first, int end, void *user)
+{
+  for (int i = first; i < end; i++) mark(i, user);
+}
+
+static void ranges_cover_all_items(void **state)
+{
+  static marks m, serial;
+  (void)state;
+  for (int threads = 1; threads <= 4; threads++)
+    for (int count = 0; count <= ITEMS; count = 3 * count + 1) {
+      m = serial = (marks){{0}, {0.0}};
+      poli_parallel_ranges(threads, count, mark_range, &m);
+      mark_range(0, count, &serial);
+      assert_memory_equal(&m, &serial, sizeof m);
+    }
+}
+
 static void nest(int i, void *user)
 {
   static const int count = 10;
@@ -110,9 +128,8 @@ static void a_fork_starts_its_own(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_item_is_done_once),
-      cmocka_unit_test(loops_may_nest),
-      cmocka_unit_test(loops_may_run_beside_each_other),
+      cmocka_unit_test(every_item_is_done_once), cmocka_unit_test(ranges_cover_all_items),
+      cmocka_unit_test(loops_may_nest),          cmocka_unit_test(loops_may_run_beside_each_other),
       cmocka_unit_test(a_fork_starts_its_own),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -184,13 +184,9 @@ static void run_range(int i, void *user)
   r->task(first, (int)((int64_t)r->count * (i + 1) / r->parts), r->user);
 }
 
-void poli_parallel_ranges(int threads, int count, void (*task)(int first, int end, void *user),
-                          void *user)
+void poli_parallel_split(int threads, int count, void (*task)(int first, int end, void *user),
+                         void *user)
 {
-  if (threads <= 1) {
-    task(0, count, user);
-    return;
-  }
   ranges r = {count, RANGES * threads, task, user};
   poli_parallel(threads, r.parts, run_range, &r);
 }

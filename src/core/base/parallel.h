@@ -17,8 +17,16 @@ int poli_threads(int wanted);
 void poli_parallel(int threads, int count, void (*task)(int i, void *user), void *user);
 
 /* The same for ranges: calls task(first, end, user) for ranges of items that together are 0 ..
- * count-1; with one thread, for all at once. */
-void poli_parallel_ranges(int threads, int count, void (*task)(int first, int end, void *user),
-                          void *user);
+ * count-1; with one thread, for all at once, inline. */
+void poli_parallel_split(int threads, int count, void (*task)(int first, int end, void *user),
+                         void *user);
+static inline void poli_parallel_ranges(int threads, int count,
+                                        void (*task)(int first, int end, void *user), void *user)
+{
+  if (threads <= 1)
+    task(0, count, user);
+  else
+    poli_parallel_split(threads, count, task, user);
+}
 
 #endif

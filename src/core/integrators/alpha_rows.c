@@ -211,7 +211,7 @@ typedef struct body_loop {
   atomic_int *failed; /* the first body that failed */
 } body_loop;
 
-static void run_bodies(const poli_alpha *s, body_loop *loop, void (*task)(int, int, void *))
+static inline void run_bodies(const poli_alpha *s, body_loop *loop, void (*task)(int, int, void *))
 {
   loop->s = s;
   poli_parallel_ranges(s->rows->space->threads, s->rows->bodies->count, task, loop);

@@ -1,7 +1,7 @@
 /* The base step of splitting.c: momenta and forces, kick and drift, Newton's method for the
  * impulses. */
 #include <math.h>
-#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -121,8 +121,7 @@ typedef struct motion {
   const instant *at;
   instant *next;
   double *D;
-  pthread_mutex_t mutex; /* of what follows */
-  double largest;
+  _Atomic double largest;
 } motion;
 
 static void move_bodies(int first, int end, void *user)
@@ -149,10 +148,8 @@ static void move_bodies(int first, int end, void *user)
     poli_m3_apply(body->inverse, local, change);
     largest = fmax(largest, fabs(h) * sqrt(poli_v3_dot(change, change)));
   }
-  if (largest == 0.0) return;
-  pthread_mutex_lock(&m->mutex);
-  m->largest = fmax(m->largest, largest);
-  pthread_mutex_unlock(&m->mutex);
+  double found = m->largest;
+  while (largest > found && !atomic_compare_exchange_weak(&m->largest, &found, largest)) continue;
 }
 
 /* Kicks and drifts all bodies with the impulses U; D is the derivative of their turns, or NULL.
@@ -160,9 +157,7 @@ static void move_bodies(int first, int end, void *user)
 static double move(splitting *s, double h, const instant *at, instant *next, double *D)
 {
   motion m = {.s = s, .h = h, .at = at, .next = next, .D = D};
-  pthread_mutex_init(&m.mutex, NULL);
   poli_parallel_ranges(s->space->threads, s->bodies->count, move_bodies, &m);
-  pthread_mutex_destroy(&m.mutex);
   return m.largest;
 }
 
