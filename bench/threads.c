@@ -1,7 +1,7 @@
 /* Time of a step with 1, 2, ... threads: chains of spherical joints and a net, with geom1 and
  * rattle.
  *
- *     bench/threads [threads [rounds [model]]]
+ *     bench/threads [threads [rounds [model [method]]]]
  *
  * Times are those of the clock on the wall: the best of several rounds, which take the numbers of
  * threads in turns.  The end of all runs must be the same to the last bit. */
@@ -95,8 +95,9 @@ static pol_mechanism *create_net(int n)
 }
 
 typedef struct plan {
-  const char *name, *method;
+  const char *name;
   int size, is_net, steps;
+  const char *method;
 } plan;
 
 static void measure(const plan *p, const pol_mechanism *mechanism, int threads, int rounds)
@@ -144,23 +145,24 @@ static void measure(const plan *p, const pol_mechanism *mechanism, int threads, 
 int main(int argc, char **argv)
 {
   static const plan plans[] = {
-      {"chain 100", "geom1", 100, 0, 400},     {"chain 1000", "geom1", 1000, 0, 40},
-      {"chain 3000", "geom1", 3000, 0, 20},    {"chain 10000", "geom1", 10000, 0, 8},
-      {"chain 100000", "geom1", 100000, 0, 2}, {"net 20 x 20", "geom1", 20, 1, 8},
-      {"net 50 x 50", "geom1", 50, 1, 2},
+      {"chain 100", 100, 0, 400, NULL},     {"chain 1000", 1000, 0, 40, NULL},
+      {"chain 3000", 3000, 0, 20, NULL},    {"chain 10000", 10000, 0, 8, NULL},
+      {"chain 100000", 100000, 0, 2, NULL}, {"net 20 x 20", 20, 1, 8, NULL},
+      {"net 50 x 50", 50, 1, 2, NULL},
   };
   const int threads = argc > 1 ? atoi(argv[1]) : 2, rounds = argc > 2 ? atoi(argv[2]) : 5;
   if (threads < 1 || threads > MOST_THREADS || rounds < 1) {
-    fprintf(stderr, "usage: threads [threads (1 .. 16) [rounds [model]]]\n");
+    fprintf(stderr, "usage: threads [threads (1 .. 16) [rounds [model [method]]]]\n");
     return 2;
   }
   for (size_t k = 0; k < sizeof plans / sizeof *plans; k++) {
     plan p = plans[k];
     if (argc > 3 && strcmp(p.name, argv[3]) != 0) continue;
     pol_mechanism *mechanism = p.is_net ? create_net(p.size) : create_chain(p.size);
-    measure(&p, mechanism, threads, rounds);
-    p.method = "rattle";
-    measure(&p, mechanism, threads, rounds);
+    for (int way = 0; way < 2; way++) {
+      p.method = way ? "rattle" : "geom1";
+      if (argc <= 4 || !strcmp(p.method, argv[4])) measure(&p, mechanism, threads, rounds);
+    }
     pol_mechanism_free(&mechanism);
   }
   return 0;

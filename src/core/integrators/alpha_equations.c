@@ -107,14 +107,16 @@ static pol_status new_velocity(poli_alpha *s)
   return POL_OK;
 }
 
-/* v = T psi' and v' = T psi'' + (dT/dpsi . psi') psi' of the vector factors; the others as they
- * are. */
-static void map_to_model(poli_alpha *s)
+/* v = T psi' and v' = T psi'' + (dT/dpsi . psi') psi' of the vector factors among some; the others
+ * as they are. */
+static void map_to_model(poli_alpha *s, int first, int end)
 {
   const pol_group *group = &s->dae->group;
-  poli_alpha_copy(s->model_v, s->next.v, group->nv);
-  poli_alpha_copy(s->model_vd, s->next.vd, group->nv);
-  for (int f = 0; f < group->num_factors; f++) {
+  const int from = group->factors[first].v;
+  const int count = group->factors[end - 1].v + group->factors[end - 1].dim - from;
+  poli_alpha_copy(s->model_v + from, s->next.v + from, count);
+  poli_alpha_copy(s->model_vd + from, s->next.vd + from, count);
+  for (int f = first; f < end; f++) {
     const pol_factor *factor = &group->factors[f];
     int k = factor->v, n = factor->dim;
     double T[POLI_DIM * POLI_DIM], D[POLI_DIM * POLI_DIM], turn[POLI_DIM];
@@ -173,7 +175,7 @@ void poli_alpha_measure(poli_alpha *s)
   for (int k = 0; k < POLI_KINDS; k++) s->acceleration[k] = largest[k];
 }
 
-/* v', a and q of some factors, for the velocities v_{n+1} in next.v. */
+/* v', a and q of some factors, for the velocities v_{n+1} in next.v, and what the model sees. */
 static void place_factors(int first, int end, void *alpha)
 {
   poli_alpha *s = alpha;
@@ -193,6 +195,7 @@ static void place_factors(int first, int end, void *alpha)
   part.factors = group->factors + first;
   part.num_factors = end - first;
   pol_group_move(&part, s->base, s->theta, s->next.q);
+  map_to_model(s, first, end);
 }
 
 pol_status poli_alpha_place(const double *x, void *alpha)
@@ -211,7 +214,6 @@ pol_status poli_alpha_place(const double *x, void *alpha)
   if (status) return status;
   poli_parallel_ranges(s->threads, s->dae->group.num_factors, place_factors, s);
   poli_alpha_measure(s);
-  map_to_model(s);
   return POL_OK;
 }
 

@@ -315,11 +315,21 @@ void poli_row_space_add_rates(const poli_row_space *space, const double *blocks,
 
 /* --- axes ------------------------------------------------------------------------------------- */
 
-void poli_row_space_turn(const poli_row_space *space, const double *R, int back, double *lambda)
+typedef struct turn {
+  const poli_row_space *space;
+  const double *R;
+  int back;
+  double *lambda;
+} turn;
+
+static void turn_nodes(int first, int end, void *user)
 {
-  for (int n = 0; n < space->num_nodes; n++) {
-    const poli_row_node *node = &space->nodes[n];
-    double *own = lambda + node->row, x[3], sum[3] = {0.0};
+  const turn *t = user;
+  const double *R = t->R;
+  const int back = t->back;
+  for (int n = first; n < end; n++) {
+    const poli_row_node *node = &t->space->nodes[n];
+    double *own = t->lambda + node->row, x[3], sum[3] = {0.0};
     if (!node->joins || !node->axes) continue;
     poli_v3_copy(own, x);
     for (int k = 0; k < 3; k++) {
@@ -333,4 +343,10 @@ void poli_row_space_turn(const poli_row_space *space, const double *R, int back,
     }
     if (!back) poli_v3_copy(sum, own);
   }
+}
+
+void poli_row_space_turn(const poli_row_space *space, const double *R, int back, double *lambda)
+{
+  turn t = {space, R, back, lambda};
+  poli_parallel_ranges(space->threads, space->num_nodes, turn_nodes, &t);
 }
