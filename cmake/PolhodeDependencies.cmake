@@ -2,9 +2,11 @@
 #
 # polhode_find_dependencies(COMPONENT NEED) finds those of core, io or draw as targets, and lists them in
 # POLHODE_<COMPONENT>_DEPENDENCIES.  NEED is REQUIRED in the build, and QUIET in the installed CMake package,
-# for users of the static libraries.
+# for users of the static libraries.  POLHODE_OPENMP_LIBRARIES is set before: the run-time library of OpenMP, or
+# nothing.
 
-set(POLHODE_core_DEPENDENCIES PkgConfig::POLHODE_LAPACKE PkgConfig::POLHODE_LAPACK KLU::KLU Threads::Threads m)
+set(POLHODE_core_DEPENDENCIES PkgConfig::POLHODE_LAPACKE PkgConfig::POLHODE_LAPACK KLU::KLU Threads::Threads
+  ${POLHODE_OPENMP_LIBRARIES} m)
 set(POLHODE_io_DEPENDENCIES PkgConfig::POLHODE_JANSSON PkgConfig::POLHODE_HDF5 PkgConfig::POLHODE_ZLIB
   Threads::Threads m)
 set(POLHODE_draw_DEPENDENCIES PkgConfig::POLHODE_CAIRO PkgConfig::POLHODE_JANSSON m)

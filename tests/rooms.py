@@ -17,15 +17,15 @@ DRAW = ["draw/plot", "draw/viewer"]
 
 # folder: (public headers, rooms it may use besides itself and base, headers of other libraries)
 ROOMS = {
-    "base": ("status errors", [], ""),
+    "base": ("status errors", [], "pthread.h sched.h stdatomic.h"),
     "lie": ("lie", [], ""),
     "linalg": ("linalg", [], "amd.h lapacke.h klu.h"),
     "expression": ("", [], ""),
     "dae": ("dae newton published", ["lie", "linalg"], ""),
     "mechanism": ("mechanism", ["lie", "expression"], ""),
     "formulation": ("formulation", ["lie", "linalg", "expression", "dae", "mechanism"], ""),
-    "integrators": ("integrator", ["lie", "linalg", "dae"], ""),
-    "simulation": ("simulation convergence polhode", CORE, "pthread.h"),
+    "integrators": ("integrator", ["lie", "linalg", "dae"], "stdatomic.h"),
+    "simulation": ("simulation batch convergence polhode", CORE, "pthread.h"),
     "io/file": ("output", [], "fcntl.h unistd.h sys/stat.h"),
     "io/model": ("model", CORE + IO, "jansson.h"),
     "io/result": ("result", CORE + IO, "jansson.h hdf5.h zlib.h pthread.h fcntl.h unistd.h sys/stat.h"),

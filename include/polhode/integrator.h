@@ -112,7 +112,11 @@ typedef struct pol_options {
   pol_guess guess;
   pol_newton_options newton;
   pol_solver_kind solver;
-  pol_control control;     /* of pol_integrator_adapt */
+  pol_control control; /* of pol_integrator_adapt */
+  /* Threads for one step of a large mechanism: 0: one for each processor, 1: none beside the
+   * calling thread; at most 256.  Small mechanisms have one anyway.  Results do not depend on it,
+   * to the last bit. */
+  int threads;
   pol_published published; /* all zero, except to repeat a published run */
 } pol_options;
 

@@ -270,6 +270,10 @@ typedef struct pol_force {
 typedef struct pol_variable {
   const char *name; /* not t or pi */
   const char *expression;
+  /* 1: an input, such as a control or a parameter.  A program may change its value between steps
+   * (pol_simulation_set_input, pol_batch_inputs); the expression is its value until then and must
+   * be constant. */
+  int input;
 } pol_variable;
 
 /* A first-order state c with c' = rate, an expression, and c = initial at the start. */

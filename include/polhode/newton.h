@@ -22,6 +22,13 @@ typedef struct pol_newton_options {
   double refresh;  /* modified: the matrix is re-evaluated if the contraction exceeds this value, or
                       if four more iterations would not converge; default 0.5 */
   int line_search; /* maximum number of halvings in the Armijo line search; 0: no line search */
+  /* Real time: exactly this number of corrections per step, with the same work in every step; 0: as
+   * many as the tolerance needs.  What they leave is compared with the tolerance: a residual above
+   * it is counted (pol_counts.inexact), and the step is accepted if the corrections have made it
+   * smaller; if not, it fails with POL_NOT_CONVERGED, without a second attempt.  For the
+   * generalized-alpha methods with steps of fixed size. */
+  int fixed_iterations;
+  int matrix_interval; /* fixed_iterations: steps between two matrices, 1 or more */
 } pol_newton_options;
 
 /* Work done since the start. */
@@ -29,9 +36,11 @@ typedef struct pol_counts {
   long steps;
   long rejected;
   long newton_iterations;
-  long residuals;                     /* evaluations of the equations */
-  long jacobians;                     /* evaluations of the matrix */
-  long factorizations;                /* of the matrix */
+  long residuals;      /* evaluations of the equations */
+  long jacobians;      /* evaluations of the matrix */
+  long factorizations; /* of the matrix */
+  long inexact; /* steps whose fixed number of iterations left a residual above the tolerance, */
+  double worst_residual;              /* and the largest such residual in units of it; else 0 */
   double smallest_step, largest_step; /* of the accepted steps of pol_integrator_adapt, except steps
                                          shortened to meet a given time; 0 before the first */
 } pol_counts;

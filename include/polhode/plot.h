@@ -142,8 +142,9 @@ pol_status pol_figure_validate(const pol_figure *figure, char *message, size_t s
 /* The figure as SVG text, which the caller frees; *text is NULL on failure.  Equal figures give
  * identical bytes. */
 pol_status pol_figure_svg(const pol_figure *figure, char **text);
-/* Writes a file: PNG if its name ends in .png, PDF if in .pdf (a pixel is 0.75 points), else SVG.  POL_IO: it cannot be written; errno gives
- * the reason if the system provides one.  An incomplete file is removed. */
+/* Writes a file: PNG if its name ends in .png, PDF if in .pdf (a pixel is 0.75 points), else SVG.
+ * POL_IO: it cannot be written; errno gives the reason if the system provides one.  An incomplete
+ * file is removed. */
 pol_status pol_figure_write(const pol_figure *figure, const char *path);
 
 /* --- spectra ---------------------------------------------------------------------------------- */

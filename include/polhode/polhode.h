@@ -5,6 +5,7 @@
 #ifndef POLHODE_H
 #define POLHODE_H
 
+#include <polhode/batch.h>
 #include <polhode/convergence.h>
 #include <polhode/dae.h>
 #include <polhode/errors.h>

@@ -266,6 +266,19 @@ int pol_simulation_finished(const pol_simulation *simulation);
 /* Completed fraction of the time span, 0 .. 1. */
 double pol_simulation_progress(const pol_simulation *simulation);
 
+/* Sets an input (pol_variable.input), by the index of the variable: a control or a parameter.  It
+ * keeps this value from the current time on.  Call it between steps; where output times lie within
+ * a step, the value holds from the end of that step on.  Allocates nothing.  POL_BAD_ARGUMENT: the
+ * variable is no input, or the value is not finite.  Otherwise not POL_OK if a force cannot be
+ * evaluated with this value; the next step then fails.
+ *
+ * Forces jump with their inputs.  A step of the generalized-alpha methods from there on begins with
+ * the acceleration before the jump, and has an error of first order in the velocities; rattle has
+ * none. */
+pol_status pol_simulation_set_input(pol_simulation *simulation, int variable, double value);
+/* The current value of an input; NaN if the variable is none. */
+double pol_simulation_input(const pol_simulation *simulation, int variable);
+
 /* The state at the current time, in the coordinates of the formulation. */
 const pol_state *pol_simulation_state(const pol_simulation *simulation);
 /* 1 if the multipliers of the method, and thus all reactions, belong to an earlier time than the

@@ -217,7 +217,8 @@ static void print_motions(const cli_findings *found)
   const pol_settings *settings = &found->model->settings;
   for (int i = 0; i < pol_mechanism_num_variables(mechanism); i++) {
     const pol_variable *variable = pol_mechanism_variable(mechanism, i);
-    cli_print_row("variable", "%s = %s", variable->name, variable->expression);
+    cli_print_row(variable->input ? "input" : "variable", "%s = %s", variable->name,
+                  variable->expression);
   }
   for (int i = 0; i < pol_mechanism_num_states(mechanism); i++) {
     const pol_state_variable *state = pol_mechanism_state(mechanism, i);
@@ -459,8 +460,8 @@ static void add_motions(json_t **object, const pol_mechanism *mechanism,
          *translations = json_array(), *rotations = json_array();
   for (int i = 0; i < pol_mechanism_num_variables(mechanism); i++) {
     const pol_variable *variable = pol_mechanism_variable(mechanism, i);
-    cli_json_append(&variables, json_pack("{s:s, s:s}", "name", variable->name, "expression",
-                                          variable->expression));
+    cli_json_append(&variables, json_pack("{s:s, s:s, s:b}", "name", variable->name, "expression",
+                                          variable->expression, "input", variable->input));
   }
   for (int i = 0; i < pol_mechanism_num_states(mechanism); i++) {
     const pol_state_variable *state = pol_mechanism_state(mechanism, i);

@@ -274,6 +274,8 @@ static const cli_option options[] = {
     {"--atol", "NUMBER", "absolute tolerance (m, rad); selects variable step sizes", CLI_OVERRIDE,
      0, "simulation.atol"},
     {"--end", "SECONDS", "end time; the run starts at 0", CLI_OVERRIDE, 0, "simulation.end"},
+    {"--threads", "N", "for steps of large mechanisms (default: number of cores)", CLI_OVERRIDE, 0,
+     "simulation.threads"},
     {"--set", "KEY=VALUE", "replace any value of the model file; may be repeated", CLI_OVERRIDE, 0,
      NULL},
     {"--verbose", NULL, "also parameters and iterations of the method, residuals, invariants",

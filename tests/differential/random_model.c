@@ -662,7 +662,7 @@ static void add_variables_and_states(maker *m, int states)
   for (int i = pick(m, 2); i > 0; i--) {
     random_expression(m, 1.0, text, sizeof text);
     snprintf(name, sizeof name, "v%d", m->num_variables++);
-    const pol_variable variable = {name, text};
+    const pol_variable variable = {.name = name, .expression = text};
     keep_status(m, pol_mechanism_add_variable(m->mechanism, &variable, NULL), "variable", name);
   }
 }

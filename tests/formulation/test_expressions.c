@@ -38,7 +38,7 @@ static void add_joint(pol_mechanism *mechanism, const char *name, pol_joint_type
 
 static void add_variable(pol_mechanism *mechanism, const char *name, const char *expression)
 {
-  pol_variable variable = {name, expression};
+  pol_variable variable = {.name = name, .expression = expression};
   assert_int_equal(pol_mechanism_add_variable(mechanism, &variable, NULL), POL_OK);
 }
 
@@ -370,7 +370,7 @@ static void quantities_keep_their_rules(void **state)
   pol_force hinge = {
       .name = "two", .type = POL_JOINT_SPRING, .joint = 0, .expressions = {"1", "2"}};
   const pol_variable variables[] = {
-      {"t", "1"}, {"pi", "1"}, {"", "1"}, {"lag", "1"}, {"new", NULL}};
+      {"t", "1", 0}, {"pi", "1", 0}, {"", "1", 0}, {"lag", "1", 0}, {"new", NULL, 0}};
   const pol_state_variable states[] = {
       {"mixed", 0.0, "1"}, {"new", (double)NAN, "1"}, {"new", 0.0, NULL}, {NULL, 0.0, "1"}};
   build(&mechanism, POL_REVOLUTE, 0, &seed);

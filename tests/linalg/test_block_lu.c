@@ -189,6 +189,88 @@ static void trees_have_no_fill(void **state)
   free(size);
 }
 
+/* A large graph, in parts: A x = b for a known x, with the same bits for 1, 2 and 3 threads. */
+static void solve_in_parts(int nodes, const int *size, int num_edges, const int (*edges)[2],
+                           int least_parts)
+{
+  double *x[3], *expected, smallest[3];
+  int rows = 0, row[3], dropped[3], *start = make_array((size_t)nodes, sizeof *start);
+  for (int i = 0; i < nodes; i++) {
+    start[i] = rows;
+    rows += size[i];
+  }
+  expected = make_array((size_t)rows, sizeof *expected);
+  for (int k = 0; k < 3; k++) {
+    poli_block_lu *lu;
+    uint64_t seed = 11;
+    x[k] = make_array((size_t)rows, sizeof **x);
+    for (int i = 0; i < rows; i++) expected[i] = random_number(&seed);
+    assert_int_equal(poli_block_lu_create(&lu, nodes, size, num_edges, edges, NULL), POL_OK);
+    assert_in_range(poli_block_lu_num_parts(lu), least_parts, 16);
+    poli_block_lu_set_threads(lu, k + 1);
+    poli_block_lu_clear(lu);
+    double *values = poli_block_lu_values(lu);
+    /* random blocks on edges; on the diagonal enough to make it positive definite */
+    for (int e = 0; e < num_edges + nodes; e++) {
+      const int own = e >= num_edges, i = own ? e - num_edges : edges[e][0],
+                j = own ? i : edges[e][1];
+      for (int a = 0; a < size[i]; a++)
+        for (int b = 0; b < size[j]; b++) {
+          const double entry =
+              own ? (a == b ? 1.0 : 0.1 * random_number(&seed)) : random_number(&seed);
+          values[poli_block_lu_address(lu, i, j) + a * size[j] + b] += entry;
+          x[k][start[i] + a] += entry * expected[start[j] + b];
+          if (own) continue;
+          values[poli_block_lu_address(lu, j, i) + b * size[i] + a] += entry;
+          x[k][start[j] + b] += entry * expected[start[i] + a];
+          values[poli_block_lu_address(lu, i, i) + a * (size[i] + 1)] += fabs(entry);
+          values[poli_block_lu_address(lu, j, j) + b * (size[j] + 1)] += fabs(entry);
+          x[k][start[i] + a] += fabs(entry) * expected[start[i] + a];
+          x[k][start[j] + b] += fabs(entry) * expected[start[j] + b];
+        }
+    }
+    dropped[k] = poli_block_lu_factor(lu, 1e-12, NULL);
+    poli_block_lu_solve(lu, x[k]);
+    smallest[k] = poli_block_lu_smallest_pivot(lu, &row[k]);
+    assert_int_equal(dropped[k], 0);
+    for (int i = 0; i < rows; i++) assert_true(fabs(x[k][i] - expected[i]) < 1e-10);
+    assert_memory_equal(x[k], x[0], (size_t)rows * sizeof **x);
+    assert_true(smallest[k] == smallest[0] && row[k] == row[0]);
+    /* a number that is not finite, in a part or above all parts */
+    values[poli_block_lu_address(lu, nodes / 2, nodes / 2)] = NAN;
+    assert_int_equal(poli_block_lu_factor(lu, 1e-12, NULL), -1);
+    poli_block_lu_free(&lu);
+  }
+  for (int k = 0; k < 3; k++) free(x[k]);
+  free(expected);
+  free(start);
+}
+
+static void large_graphs_have_parts(void **state)
+{
+  enum { SIDE = 45, NODES = SIDE * SIDE };
+  uint64_t seed = 3;
+  int(*edges)[2] = make_array(2 * NODES, sizeof *edges), *size = make_array(NODES, sizeof *size);
+  (void)state;
+  for (int kind = 0; kind < 5; kind++) {
+    int count = 0;
+    for (int i = 0; i < NODES; i++) {
+      size[i] = kind == 1 ? 1 + random_index(&seed, 6) : 3;
+      const int chain = kind < 2 && i > 0, tree = kind == 2 && i > 0;
+      const int many = kind == 4 && i % 5 > 0; /* chains of 5 nodes */
+      if (chain || tree || many) {
+        edges[count][0] = tree ? random_index(&seed, i) : i - 1;
+        edges[count++][1] = i;
+      }
+      if (kind == 3 && i % SIDE > 0) edges[count][0] = i - 1, edges[count++][1] = i;
+      if (kind == 3 && i >= SIDE) edges[count][0] = i - SIDE, edges[count++][1] = i;
+    }
+    solve_in_parts(NODES, size, count, (const int(*)[2])edges, 2);
+  }
+  free(edges);
+  free(size);
+}
+
 static void not_finite(void **state)
 {
   const int size = 2;
@@ -206,9 +288,8 @@ static void not_finite(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(random_graphs),
-      cmocka_unit_test(dependent_rows_are_dropped),
-      cmocka_unit_test(trees_have_no_fill),
+      cmocka_unit_test(random_graphs),      cmocka_unit_test(dependent_rows_are_dropped),
+      cmocka_unit_test(trees_have_no_fill), cmocka_unit_test(large_graphs_have_parts),
       cmocka_unit_test(not_finite),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -200,7 +200,7 @@ static void matrix_is_its_definition(void **state)
     const poli_rigid_bodies *bodies = poli_dae_rigid_bodies(dae);
     poli_row_space *space;
     poli_block_lu *lu = NULL;
-    assert_int_equal(poli_row_space_create(&space, bodies, c % 2, 1), POL_OK);
+    assert_int_equal(poli_row_space_create(&space, bodies, c % 2, 1, 1), POL_OK);
     assert_int_equal(poli_row_space_create_lu(space, &lu), POL_OK);
     const int columns = 6 * bodies->count, m = space->m;
     double *B1 = malloc((size_t)(space->num_blocks + 1) * sizeof *B1),

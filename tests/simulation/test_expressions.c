@@ -55,7 +55,7 @@ static int add_reader(const char *name, const poli_signal *signal, void *user)
     if (!*name) break;
   }
   snprintf(own, sizeof own, "v%d", count);
-  pol_variable variable = {own, text};
+  pol_variable variable = {.name = own, .expression = text};
   assert_int_equal(pol_mechanism_add_variable(user, &variable, NULL), POL_OK);
   return 0;
 }

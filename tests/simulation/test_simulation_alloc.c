@@ -63,7 +63,7 @@ static pol_mechanism *top_and_wheel(void)
                       .joint = 1,
                       .stiffness = {9.0},
                       .expressions = {"pull"}};
-  pol_variable pull = {"pull", "lag - 0.1*abs(hinge.force.z)*hinge.rate"};
+  pol_variable pull = {.name = "pull", .expression = "lag - 0.1*abs(hinge.force.z)*hinge.rate"};
   pol_state_variable lag = {"lag", 0.5, "(top.position.x - lag)/0.1"};
   assert_int_equal(heavy_top_create(&mechanism, &body), POL_OK);
   wheel.name = "wheel";

@@ -12,7 +12,16 @@ struct pol_dae_extension {
    * velocities mass_blocks[b] .. mass_blocks[b + 1] - 1.  NULL: not known. */
   int num_mass_blocks;
   const int *mass_blocks;
+  /* Inputs that a program sets: the last 2 num_inputs numbers of the history are 1 and the value of
+   * each, or 0 where the model has the value.  update_history leaves them alone. */
+  int num_inputs;
 };
+
+/* Where the inputs start in the history, behind what the model remembers. */
+static inline size_t poli_dae_remembered(const pol_dae *dae)
+{
+  return dae->history_size - (dae->extension ? 2 * (size_t)dae->extension->num_inputs : 0);
+}
 
 /* The step equations of a dae; NULL if it has none. */
 static inline const poli_step_equations *poli_dae_step_equations(const pol_dae *dae)

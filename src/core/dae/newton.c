@@ -472,6 +472,42 @@ static int finish(poli_newton *s, const poli_newton_system *system, double *x, d
   return 1;
 }
 
+/* The same work in every step, for real time: a matrix after every matrix_interval steps, then a
+ * fixed number of corrections.  What they leave is measured and counted, not corrected. */
+static pol_status solve_fixed(poli_newton *s, const poli_newton_system *system, double *x,
+                              pol_diagnostics *d)
+{
+  const int n = s->matrix.n;
+  pol_status status = evaluate_or_fail(s, system, x, d);
+  if (status) return status;
+  if (!s->has_matrix || s->uses >= s->options.matrix_interval) status = refresh(s, system, d);
+  if (status) return status;
+  s->uses++;
+  measure_accepted(s, x);
+  const double before = residual_norm(s, s->r);
+  for (int k = 0; k < s->options.fixed_iterations; k++) {
+    solve_correction(s);
+    s->counts->newton_iterations++;
+    d->iteration++;
+    for (int i = 0; i < n; i++) x[i] += s->dx[i];
+    if ((status = evaluate_or_fail(s, system, x, d))) return status;
+  }
+  s->has_accepted = 0; /* in the tolerances of the end */
+  measure_accepted(s, x);
+  d->residual = residual_norm(s, s->r);
+  d->correction = correction_norm(s);
+  if (!isfinite(d->residual) || !isfinite(d->correction))
+    return fail(s, POL_NOT_FINITE, worst_residual(s, s->r), "a residual is not finite",
+                smaller_step, d);
+  if (d->residual <= 1.0) return POL_OK;
+  s->counts->inexact++;
+  s->counts->worst_residual = fmax(s->counts->worst_residual, d->residual);
+  if (d->residual <= before) return POL_OK;
+  return fail(s, POL_NOT_CONVERGED, worst_residual(s, s->r),
+              "the fixed number of Newton iterations has increased the residual",
+              "take a smaller step, more iterations, or a new matrix more often", d);
+}
+
 pol_status poli_newton_solve(poli_newton *newton, const poli_newton_system *system, double *x,
                              pol_diagnostics *diagnostics)
 {
@@ -485,6 +521,7 @@ pol_status poli_newton_solve(poli_newton *newton, const poli_newton_system *syst
   s->has_accepted = 0;
   d->iteration = 0;
   d->correction = 0.0;
+  if (s->options.fixed_iterations > 0) return solve_fixed(s, system, x, d);
 
   /* Evaluate at the predicted x.  Constraints are checked first: theirs spoil the balance too, by
    * way of the reactions. */

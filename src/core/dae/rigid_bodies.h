@@ -88,9 +88,9 @@ typedef struct poli_rigid_bodies {
    * of B for variations in inertial axes: angular part dphi with dR = dphi~ R, linear part dx.  R
    * has 9 numbers for each of the items: the matrices of their rotations, I of points.  The nodes
    * are those above, or a copy in which fewer nodes join points and blocks are elsewhere. */
-  pol_status (*constraints)(const poli_row_node *nodes, int num_nodes, double t, const double *q,
-                            const double *R, const double *history, double *position,
-                            double *blocks, void *user);
+  pol_status (*constraints)(const poli_row_node *nodes, int num_nodes, int threads, double t,
+                            const double *q, const double *R, const double *history,
+                            double *position, double *blocks, void *user);
 } poli_rigid_bodies;
 
 #endif

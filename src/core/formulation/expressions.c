@@ -212,7 +212,8 @@ pol_status poli_expressions_inputs(const pol_formulation *formulation, const pol
     pol_status status = poli_signal_value(formulation, &n->inputs[i], at, frames, &x[i]);
     if (status) return status;
   }
-  poli_network_set_variables(n, all, x);
+  const double *held = at->history ? at->history + formulation->held : NULL;
+  poli_network_set_variables(n, all, held, x);
   return POL_OK;
 }
 

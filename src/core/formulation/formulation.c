@@ -570,6 +570,9 @@ static pol_status build(pol_formulation *f)
   if (status) return status;
   number(f);
   status = poli_network_create(&f->network, f->mechanism, NULL, 0);
+  f->held = (int)f->dae.history_size;
+  f->extension.num_inputs = f->network.num_held;
+  f->dae.history_size += 2 * (size_t)f->network.num_held;
   if (!status) status = poli_formulation_link_expressions(f);
   if (!status) status = build_patterns(f);
   if (status) return status;

@@ -122,6 +122,7 @@ struct pol_formulation {
   poli_placed_drive *drives;
   poli_placed_coupling *couplings;
   poli_network network; /* of all expressions */
+  int held;             /* where the values of inputs start in the history */
   int state_q, state_v; /* where the states' coordinates and velocities start, after all bodies */
   int num_consumers, num_links;
   void *links_memory; /* holds the three arrays below */

@@ -67,6 +67,12 @@ static pol_status compile_all(network_compiler *c, char *message, size_t size)
   for (int i = 0; i < n->num_variables && !status; i++) {
     const pol_variable *variable = pol_mechanism_variable(m, i);
     status = add_node(c, variable->expression, "variable", variable->name, message, size);
+    if (status || !variable->input) continue;
+    n->held[n->num_held++] = i;
+    if (poli_expression_num_inputs(n->nodes[i].program) == 0) continue;
+    snprintf(message, size, "variable '%s': the expression of an input must be constant",
+             variable->name);
+    status = POL_BAD_ARGUMENT;
   }
   for (int i = 0; i < n->num_states && !status; i++) {
     const pol_state_variable *state = pol_mechanism_state(m, i);
@@ -102,11 +108,15 @@ static void describe_circle(const pol_mechanism *mechanism, const int *path, int
              pol_mechanism_variable(mechanism, last)->name);
 }
 
-/* Puts each variable behind those that it reads; path and mark are workspace. */
+/* Puts inputs first, then each variable behind those that it reads; path and mark are workspace. */
 static pol_status sort_variables(poli_network *n, const pol_mechanism *mechanism, int *path,
                                  unsigned char *mark, char *message, size_t size)
 {
   int sorted = 0;
+  for (int k = 0; k < n->num_held; k++) {
+    mark[n->held[k]] = DONE;
+    n->order[sorted++] = n->held[k];
+  }
   for (int first = 0; first < n->num_variables; first++) {
     int length = 0;
     if (mark[first] != UNSEEN) continue;
@@ -205,6 +215,7 @@ pol_status poli_network_create(poli_network *network, const pol_mechanism *mecha
     POLI_TAKE(&arena, n->nodes, nodes);
     POLI_TAKE(&arena, n->inputs, POLI_MAX_INPUTS);
     POLI_TAKE(&arena, n->order, n->num_variables);
+    POLI_TAKE(&arena, n->held, n->num_variables);
     POLI_TAKE(&arena, n->active, POLI_MAX_INPUTS);
   } while (poli_arena_again(&arena));
   n->memory = arena.memory;
@@ -233,9 +244,15 @@ double poli_network_value(const poli_network *network, int node, const double *x
   return poli_expression_value(network->nodes[node].program, x, stack);
 }
 
-void poli_network_set_variables(const poli_network *network, int all, double *x)
+void poli_network_set_variables(const poli_network *network, int all, const double *held, double *x)
 {
-  for (int k = 0; k < network->num_variables; k++) {
+  /* inputs first: they read nothing */
+  for (int k = 0; k < network->num_held; k++) {
+    const int variable = network->held[k];
+    const int is_set = held && held[2 * k] > 0.0;
+    x[variable] = is_set ? held[2 * k + 1] : poli_network_value(network, variable, x);
+  }
+  for (int k = network->num_held; k < network->num_variables; k++) {
     int variable = network->order[k];
     if (all || network->active[variable]) x[variable] = poli_network_value(network, variable, x);
   }

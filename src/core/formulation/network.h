@@ -36,6 +36,8 @@ typedef struct poli_network {
   poli_node *nodes;
   poli_signal *inputs;
   int *order;            /* of the variables */
+  int num_held;          /* variables that are inputs of the model (pol_variable.input), */
+  int *held;             /* and which */
   unsigned char *active; /* of the inputs: rates or efforts depend on it */
   size_t workspace;      /* numbers that poli_network_weights() needs */
 } poli_network;
@@ -50,8 +52,11 @@ void poli_network_free(poli_network *network);
 /* The value of a node; x holds the inputs that it depends on. */
 double poli_network_value(const poli_network *network, int node, const double *x);
 
-/* Sets the variables in x, all of them or the active ones, from the signals in x. */
-void poli_network_set_variables(const poli_network *network, int all, double *x);
+/* Sets the variables in x, all of them or the active ones, from the signals in x.  held has two
+ * numbers for each input of the model: 1 and its value, or 0 if it has that of its expression;
+ * NULL: all have. */
+void poli_network_set_variables(const poli_network *network, int all, const double *held,
+                                double *x);
 
 /* The weights of the active variables, of rates and of efforts at x: num_weights numbers. */
 void poli_network_weights(const poli_network *network, const double *x, double *weights,

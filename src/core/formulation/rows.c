@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/parallel.h"
 #include "formulation/formulation.h"
 #include "lie/small.h"
 #include "mechanism/inertia.h"
@@ -230,7 +231,28 @@ static pol_status set_compliant(const places *p, const poli_row_node *node, cons
   return status;
 }
 
-static pol_status evaluate_rows(const poli_row_node *nodes, int num_nodes, double t,
+/* Joints of which none rolls. */
+typedef struct joint_rows {
+  const places *places;
+  const poli_row_node *nodes;
+  double *position, *blocks;
+} joint_rows;
+
+static void set_joints(int first, int end, void *user)
+{
+  const joint_rows *j = user;
+  for (int k = first; k < end; k++) {
+    const poli_row_node *node = &j->nodes[k];
+    if (node->joins) set_points(j->places, node, j->position, j->blocks);
+    if (node->joins && node->num_rows == 3) continue;
+    if (node->plain)
+      set_plain(j->places, node, j->position, j->blocks);
+    else
+      set_joint(j->places, &j->places->f->joints[k].kernel, node, j->position, j->blocks);
+  }
+}
+
+static pol_status evaluate_rows(const poli_row_node *nodes, int num_nodes, int threads, double t,
                                 const double *q, const double *R, const double *history,
                                 double *position, double *blocks, void *user)
 {
@@ -241,7 +263,14 @@ static pol_status evaluate_rows(const poli_row_node *nodes, int num_nodes, doubl
   const places p = {f, q, R};
   double failed;
   pol_status status = f->num_drives ? poli_functions_check(f, t, POL_POSITION, &failed) : POL_OK;
-  for (int k = 0; k < f->num_joints && !status; k++, node++) {
+  const int others = f->num_drives + f->num_couplings + bodies->num_compliant;
+  const int rolls = bodies->num_nodes > f->num_joints + others; /* there are nodes of slips */
+  if (!rolls && !status) {
+    joint_rows j = {&p, nodes, position, blocks};
+    poli_parallel_ranges(threads, f->num_joints, set_joints, &j);
+    node += f->num_joints;
+  }
+  for (int k = 0; rolls && k < f->num_joints && !status; k++, node++) {
     const poli_joint_kernel *kernel = &f->joints[k].kernel; /* large: hardly ever read */
     if (node->joins) set_points(&p, node, position, blocks);
     if (node->joins && node->num_rows == 3) continue;

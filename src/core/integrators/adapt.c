@@ -22,6 +22,7 @@
 #include <string.h>
 
 #include "dae/dae.h"
+#include "dae/extension.h"
 #include "integrators/family.h"
 
 /* Half of what would just be accepted, found from the accelerations near the present state. */
@@ -48,7 +49,7 @@ static pol_status find_first_step(pol_integrator *s, double span, double *h)
  * the model counts turns, it does so at the ends only. */
 static double most_turn(const pol_integrator *s)
 {
-  return s->family->interpolate && !s->history ? 6.0 : 3.0;
+  return s->family->interpolate && poli_dae_remembered(s->dae) == 0 ? 6.0 : 3.0;
 }
 
 /* Largest angular velocity of a rotation with the velocities v + h v'; where the model counts
@@ -65,7 +66,7 @@ static double fastest_turn(const pol_integrator *s, const double *v, double h, c
     second = fmax(second, fmin(rate, fastest));
     fastest = fmax(fastest, rate);
   }
-  return sqrt(fastest) + (s->history ? sqrt(second) : 0.0);
+  return sqrt(fastest) + (poli_dae_remembered(s->dae) > 0 ? sqrt(second) : 0.0);
 }
 
 double poli_integrator_turn_step(const pol_integrator *integrator)

@@ -62,6 +62,7 @@ typedef struct poli_alpha {
   poli_newton *newton;
   struct poli_alpha_rows *rows; /* NULL: the dae or the options do not allow it */
   int by_rows;                  /* the step under way is solved with these */
+  int threads;                  /* for loops over the factors of the group */
   void *memory;                 /* holds the arrays */
   poli_alpha_values now, next;
   double *model_v, *model_vd;                   /* nv: what the model sees of next.v, next.vd */
@@ -142,7 +143,7 @@ typedef struct poli_alpha_derivatives {
 } poli_alpha_derivatives;
 
 /* Those of factor f, at s->theta; inertia_factor = (1-alpha_m)/(gamma (1-alpha_f)). */
-pol_status poli_alpha_differentiate(poli_alpha *s, int f, double inertia_factor,
+pol_status poli_alpha_differentiate(const poli_alpha *s, int f, double inertia_factor,
                                     poli_alpha_derivatives *d);
 
 /* alpha_rows.c: rigid bodies without stiff forces between them, in the space of their constraints

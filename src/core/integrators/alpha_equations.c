@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/parallel.h"
 #include "dae/dae.h"
 #include "integrators/alpha.h"
 
@@ -106,14 +107,16 @@ static pol_status new_velocity(poli_alpha *s)
   return POL_OK;
 }
 
-/* v = T psi' and v' = T psi'' + (dT/dpsi . psi') psi' of the vector factors; the others as they
- * are. */
-static void map_to_model(poli_alpha *s)
+/* v = T psi' and v' = T psi'' + (dT/dpsi . psi') psi' of the vector factors among some; the others
+ * as they are. */
+static void map_to_model(poli_alpha *s, int first, int end)
 {
   const pol_group *group = &s->dae->group;
-  poli_alpha_copy(s->model_v, s->next.v, group->nv);
-  poli_alpha_copy(s->model_vd, s->next.vd, group->nv);
-  for (int f = 0; f < group->num_factors; f++) {
+  const int from = group->factors[first].v;
+  const int count = group->factors[end - 1].v + group->factors[end - 1].dim - from;
+  poli_alpha_copy(s->model_v + from, s->next.v + from, count);
+  poli_alpha_copy(s->model_vd + from, s->next.vd + from, count);
+  for (int f = first; f < end; f++) {
     const pol_factor *factor = &group->factors[f];
     int k = factor->v, n = factor->dim;
     double T[POLI_DIM * POLI_DIM], D[POLI_DIM * POLI_DIM], turn[POLI_DIM];
@@ -172,10 +175,32 @@ void poli_alpha_measure(poli_alpha *s)
   for (int k = 0; k < POLI_KINDS; k++) s->acceleration[k] = largest[k];
 }
 
-pol_status poli_alpha_place(const double *x, void *alpha)
+/* v', a and q of some factors, for the velocities v_{n+1} in next.v, and what the model sees. */
+static void place_factors(int first, int end, void *alpha)
 {
   poli_alpha *s = alpha;
   const pol_options *o = s->options;
+  const pol_group *group = &s->dae->group;
+  const double h = s->h;
+  if (first == end) return;
+  const int last = group->factors[end - 1].v + group->factors[end - 1].dim;
+  for (int i = group->factors[first].v; i < last; i++) {
+    double a_old = s->now.a[i];
+    double a = (s->next.v[i] - s->now.v[i] - h * (1.0 - o->gamma) * a_old) / (h * o->gamma);
+    s->next.a[i] = a;
+    s->next.vd[i] = ((1.0 - o->alpha_m) * a + o->alpha_m * a_old - o->alpha_f * s->now.vd[i]) /
+                    (1.0 - o->alpha_f);
+  }
+  pol_group part = *group;
+  part.factors = group->factors + first;
+  part.num_factors = end - first;
+  pol_group_move(&part, s->base, s->theta, s->next.q);
+  map_to_model(s, first, end);
+}
+
+pol_status poli_alpha_place(const double *x, void *alpha)
+{
+  poli_alpha *s = alpha;
   int nv = s->saddle->nv, m = s->saddle->m;
   double h = s->h;
   for (int i = 0; i < nv; i++) s->theta[i] = h * x[i];
@@ -187,16 +212,8 @@ pol_status poli_alpha_place(const double *x, void *alpha)
   }
   pol_status status = new_velocity(s);
   if (status) return status;
-  for (int i = 0; i < nv; i++) {
-    double a_old = s->now.a[i];
-    double a = (s->next.v[i] - s->now.v[i] - h * (1.0 - o->gamma) * a_old) / (h * o->gamma);
-    s->next.a[i] = a;
-    s->next.vd[i] = ((1.0 - o->alpha_m) * a + o->alpha_m * a_old - o->alpha_f * s->now.vd[i]) /
-                    (1.0 - o->alpha_f);
-  }
+  poli_parallel_ranges(s->threads, s->dae->group.num_factors, place_factors, s);
   poli_alpha_measure(s);
-  pol_group_move(&s->dae->group, s->base, s->theta, s->next.q);
-  map_to_model(s);
   return POL_OK;
 }
 

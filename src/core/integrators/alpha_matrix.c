@@ -76,7 +76,7 @@ static void set_scaled_identity(double scale, int n, double *A)
 }
 
 /* V = (gamma/beta) P^-1 (I - d(T z)/dtheta),  z = c + (1-sigma) (h beta/gamma) v */
-static pol_status sigma_velocity(poli_alpha *s, int f, poli_alpha_derivatives *d)
+static pol_status sigma_velocity(const poli_alpha *s, int f, poli_alpha_derivatives *d)
 {
   const pol_options *o = s->options;
   const pol_factor *factor = &s->dae->group.factors[f];
@@ -98,7 +98,8 @@ static pol_status sigma_velocity(poli_alpha *s, int f, poli_alpha_derivatives *d
 /* With D(c) = d(T c)/dpsi: V = (gamma/beta) T + h D(psi'), and with Td x = D(x) psi'
  * h^2 dv'/dpsi = factor (gamma/beta) T + h (gamma/beta) (D(psi') + Td) + h^2 D(psi''), where the
  * second derivative of T, of the size (h psi')^2, is left out. */
-static void vector_velocity(poli_alpha *s, int f, double inertia_factor, poli_alpha_derivatives *d)
+static void vector_velocity(const poli_alpha *s, int f, double inertia_factor,
+                            poli_alpha_derivatives *d)
 {
   const pol_factor *factor = &s->dae->group.factors[f];
   int n = factor->dim, k = factor->v;
@@ -121,7 +122,7 @@ static void vector_velocity(poli_alpha *s, int f, double inertia_factor, poli_al
   }
 }
 
-pol_status poli_alpha_differentiate(poli_alpha *s, int f, double inertia_factor,
+pol_status poli_alpha_differentiate(const poli_alpha *s, int f, double inertia_factor,
                                     poli_alpha_derivatives *d)
 {
   const pol_options *o = s->options;

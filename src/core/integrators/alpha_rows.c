@@ -27,11 +27,13 @@
 #include <float.h>
 #include <limits.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
 #include "base/monitor.h"
+#include "base/parallel.h"
 #include "dae/dae.h"
 #include "dae/extension.h"
 #include "integrators/alpha.h"
@@ -60,6 +62,7 @@ struct poli_alpha_rows {
   double *position, *rates;      /* m: Phi and elongations, B v */
   double *multipliers;           /* m: lambda and tensions */
   double *compliance;            /* m: 0 for constraints */
+  double *moved;                 /* 6 numbers per body: velocities in inertial axes */
   double *mu;                    /* m: multipliers in a solution, and other temporary numbers */
   double *now, *before;          /* held: multipliers of the last steps; behind them eta */
   double *guess;                 /* n: of a step that is repeated with the general matrix */
@@ -90,7 +93,8 @@ static pol_status build(poli_alpha *s, poli_alpha_rows *r)
 {
   const pol_group *group = &s->dae->group;
   const int stabilized = s->saddle->num_extra > 0, index3 = s->options->index == POL_INDEX_3;
-  pol_status status = poli_row_space_create(&r->space, r->bodies, r->own_axes, 1);
+  pol_status status =
+      poli_row_space_create(&r->space, r->bodies, r->own_axes, 1, s->options->threads);
   if (!status) status = poli_row_space_create_lu(r->space, &r->lu);
   if (!status && stabilized) status = poli_row_space_create_lu(r->space, &r->eta_lu);
   if (status) return status;
@@ -104,6 +108,7 @@ static pol_status build(poli_alpha *s, poli_alpha_rows *r)
     POLI_TAKE_EACH(&arena, blocks, &r->B, &r->matrix_B);
     POLI_TAKE(&arena, r->old_B, stabilized ? blocks : 0);
     POLI_TAKE(&arena, r->velocity_B, index3 ? 0 : blocks);
+    POLI_TAKE(&arena, r->moved, 6 * bodies);
     POLI_TAKE(&arena, r->d, bodies);
     POLI_TAKE(&arena, r->eta_d, bodies);
     POLI_TAKE(&arena, r->sums, nv);
@@ -136,7 +141,9 @@ pol_status poli_alpha_rows_create(poli_alpha *s, pol_counts *counts)
   r->velocities = s->options->index != POL_INDEX_3 || r->bodies->num_compliant > 0;
   /* where positions drift, velocities depend on the axes in which the constraints are written */
   r->own_axes = s->options->index == POL_INDEX_2;
-  return build(s, r);
+  const pol_status status = build(s, r);
+  if (!status) s->threads = r->space->threads;
+  return status;
 }
 
 static void clear(poli_alpha_rows *r)
@@ -195,21 +202,43 @@ static inline const double *axes_of(const poli_alpha_rows *r, const double *R, i
   return r->bodies->spatial ? identity : R + 9 * b;
 }
 
-/* Rotations of all bodies at q. */
-static void set_rotations(const poli_alpha_rows *r, const double *q, double *R)
+/* A loop over bodies. */
+typedef struct body_loop {
+  const poli_alpha *s;
+  const double *from;
+  double *to;
+  int kind;           /* by_velocity or of_eta */
+  atomic_int *failed; /* the first body that failed */
+} body_loop;
+
+static inline void run_bodies(const poli_alpha *s, body_loop *loop, void (*task)(int, int, void *))
 {
-  for (int b = 0; b < r->bodies->count; b++, R += 9) {
+  loop->s = s;
+  poli_parallel_ranges(s->rows->space->threads, s->rows->bodies->count, task, loop);
+}
+
+static void set_rotations_of(int first, int end, void *user)
+{
+  const body_loop *loop = user;
+  const poli_alpha_rows *r = loop->s->rows;
+  for (int b = first; b < end; b++) {
     if (r->bodies->items[b].is_point)
-      poli_m3_diagonal(1.0, R);
+      poli_m3_diagonal(1.0, loop->to + 9 * b);
     else
-      poli_quat_to_matrix(q + r->bodies->items[b].q, R);
+      poli_quat_to_matrix(loop->from + r->bodies->items[b].q, loop->to + 9 * b);
   }
+}
+
+/* Rotations of all bodies at q. */
+static void set_rotations(const poli_alpha *s, const double *q, double *R)
+{
+  run_bodies(s, &(body_loop){.from = q, .to = R}, set_rotations_of);
 }
 
 void poli_alpha_rows_adopt(poli_alpha *s)
 {
   poli_alpha_rows *r = s->rows;
-  set_rotations(r, s->now.q, r->R);
+  set_rotations(s, s->now.q, r->R);
   poli_alpha_copy(r->now, s->now.lambda, r->held);
   poli_row_space_turn(r->space, r->R, 0, r->now);
   memset(r->now + r->held, 0, (size_t)s->saddle->num_extra * sizeof *r->now);
@@ -235,9 +264,9 @@ static pol_status set_rows(const poli_alpha *s, double t, const double *q, doubl
                            double *position)
 {
   const poli_alpha_rows *r = s->rows;
-  set_rotations(r, q, R);
-  return r->bodies->constraints(r->space->nodes, r->space->num_nodes, t, q, R, s->history, position,
-                                B, s->dae->user);
+  set_rotations(s, q, R);
+  return r->bodies->constraints(r->space->nodes, r->space->num_nodes, r->space->threads, t, q, R,
+                                s->history, position, B, s->dae->user);
 }
 
 pol_status poli_alpha_rows_prepare(poli_alpha *s)
@@ -267,23 +296,26 @@ void poli_alpha_rows_add_transposed(poli_alpha *s, double scale, const double *e
   }
 }
 
-/* rates = B v for velocities of the dae at the last residual. */
-static void set_rates(const poli_alpha_rows *r, const double *v, double *rates)
+static void turn_velocities(int first, int end, void *user)
 {
-  memset(rates, 0, (size_t)r->m * sizeof *rates);
-  for (int b = 0; b < r->bodies->count; b++) {
+  const body_loop *loop = user;
+  const poli_alpha_rows *r = loop->s->rows;
+  for (int b = first; b < end; b++) {
     const poli_rigid_body *body = &r->bodies->items[b];
-    const double *own = v + body->v;
-    double y[6] = {0.0};
-    if (body->is_point) {
-      poli_v3_copy(own, y + 3);
-    } else {
-      poli_m3_apply(axes_of(r, r->R, b), own, y);
-      poli_v3_copy(own + 3, y + 3);
-    }
-    for (int e = r->space->first_side[b]; e < r->space->first_side[b + 1]; e++)
-      poli_row_side_add_rates(&r->space->sides[e], r->B, y, rates);
+    const double *own = loop->from + body->v;
+    double *y = r->moved + 6 * b;
+    if (!body->is_point) poli_m3_apply(axes_of(r, r->R, b), own, y);
+    poli_v3_copy(own + (body->is_point ? 0 : 3), y + 3);
   }
+}
+
+/* rates = B v for velocities of the dae at the last residual. */
+static void set_rates(const poli_alpha *s, const double *v, double *rates)
+{
+  const poli_alpha_rows *r = s->rows;
+  memset(rates, 0, (size_t)r->m * sizeof *rates);
+  run_bodies(s, &(body_loop){.from = v}, turn_velocities);
+  poli_row_space_add_rates(r->space, r->B, r->moved, rates);
 }
 
 /* J w in the axes of w */
@@ -323,6 +355,12 @@ static inline void set_balance(const poli_alpha *s, int b, double *balance)
     out[i] = s->h * (body->mass * (vd[i] - r->bodies->gravity[i]) + wrench[3 + i]);
 }
 
+static void set_balances(int first, int end, void *user)
+{
+  const body_loop *loop = user;
+  for (int b = first; b < end; b++) set_balance(loop->s, b, loop->to);
+}
+
 static pol_status evaluate(const double *x, double *out, void *alpha)
 {
   poli_alpha *s = alpha;
@@ -333,13 +371,13 @@ static pol_status evaluate(const double *x, double *out, void *alpha)
   if (poli_monitor_poll(-1.0)) return POL_CANCELLED;
   status = set_rows(s, s->t, s->next.q, r->R, r->B, r->position);
   if (status) return status;
-  if (r->velocities) set_rates(r, s->next.v, r->rates);
+  if (r->velocities) set_rates(s, s->next.v, r->rates);
   poli_alpha_copy(r->multipliers, s->next.lambda, r->held);
   for (int i = r->held; i < r->m; i++) {
     const poli_compliant_row *spring = &r->bodies->compliant[i - r->held];
     r->multipliers[i] = spring->stiffness * r->position[i] + spring->damping * r->rates[i];
   }
-  for (int b = 0; b < r->bodies->count; b++) set_balance(s, b, out);
+  run_bodies(s, &(body_loop){.to = out}, set_balances);
   for (int i = 0; i < r->held; i++) {
     const int dropped = s->dropped && s->dropped[i];
     const double position = dropped ? 0.0 : r->position[i] / s->h;
@@ -404,7 +442,7 @@ static void set_stiffness(const poli_alpha *s, int b, const double J[9], double 
 }
 
 /* The blocks of a body at the last residual. */
-static pol_status set_body(poli_alpha *s, int b)
+static pol_status set_body(const poli_alpha *s, int b)
 {
   poli_alpha_rows *r = s->rows;
   const pol_options *o = s->options;
@@ -472,16 +510,27 @@ static void set_velocity_blocks(const poli_alpha *s)
   }
 }
 
+/* Until one fails; the first of all that do is noted. */
+static void set_bodies(int first, int end, void *user)
+{
+  const body_loop *loop = user;
+  for (int b = first; b < end; b++) {
+    if (set_body(loop->s, b) == POL_OK) continue;
+    int noted = atomic_load(loop->failed);
+    while (b < noted && !atomic_compare_exchange_weak(loop->failed, &noted, b)) continue;
+    return;
+  }
+}
+
 static pol_status set_matrix(void *alpha)
 {
   poli_alpha *s = alpha;
   poli_alpha_rows *r = s->rows;
   const pol_options *o = s->options;
   const double ratio = o->gamma / o->beta, moved = o->index == POL_INDEX_3 ? 1.0 : ratio;
-  for (int b = 0; b < r->bodies->count; b++) {
-    const pol_status status = set_body(s, b);
-    if (status) return status;
-  }
+  atomic_int failed = INT_MAX;
+  run_bodies(s, &(body_loop){.failed = &failed}, set_bodies);
+  if (atomic_load(&failed) < INT_MAX) return set_body(s, atomic_load(&failed));
   for (int i = 0; i < r->m; i++) {
     const poli_compliant_row *spring = i < r->held ? NULL : &r->bodies->compliant[i - r->held];
     r->left_out[i] = r->eta_left_out[i] = i < r->held && s->dropped && s->dropped[i];
@@ -532,35 +581,43 @@ static pol_status factor_matrix(int *row, void *alpha)
 
 /* --- solution --------------------------------------------------------------------------------- */
 
-/* rows += B T y, or B V y with the derivative of velocities */
-static void add_moved(const poli_alpha *s, const double *y, int by_velocity, double *rows)
+static void move_bodies(int first, int end, void *user)
 {
+  const body_loop *loop = user;
+  const poli_alpha *s = loop->s;
   const poli_alpha_rows *r = s->rows;
-  const double scale = by_velocity ? s->options->gamma / s->options->beta : 1.0;
-  const double *B = by_velocity ? r->velocity_B : r->matrix_B, *map = by_velocity ? r->V : r->T;
-  for (int b = 0; b < r->bodies->count; b++) {
+  const double scale = loop->kind ? s->options->gamma / s->options->beta : 1.0;
+  const double *map = loop->kind ? r->V : r->T;
+  for (int b = first; b < end; b++) {
     const poli_rigid_body *body = &r->bodies->items[b];
-    const double *own = y + body->v;
-    double moved[6] = {0.0}, turned[3];
+    const double *own = loop->from + body->v;
+    double *moved = r->moved + 6 * b, turned[3];
     if (!body->is_point) {
       poli_m3_apply(map + 9 * b, own, turned);
       poli_m3_apply(axes_of(r, r->matrix_R, b), turned, moved);
       own += 3;
     }
     poli_v3_scale(scale, own, moved + 3);
-    for (int e = r->space->first_side[b]; e < r->space->first_side[b + 1]; e++)
-      poli_row_side_add_rates(&r->space->sides[e], B, moved, rows);
   }
 }
 
-/* y -= A^-1 B^T mu, or y -= B_0^T eta */
-static void subtract_response(const poli_alpha *s, const double *mu, int of_eta, double *y)
+/* rows += B T y, or B V y with the derivative of velocities */
+static void add_moved(const poli_alpha *s, const double *y, int by_velocity, double *rows)
 {
   const poli_alpha_rows *r = s->rows;
-  const double *B = of_eta ? r->old_B : r->matrix_B;
-  for (int b = 0; b < r->bodies->count; b++) {
+  run_bodies(s, &(body_loop){.from = y, .kind = by_velocity}, move_bodies);
+  poli_row_space_add_rates(r->space, by_velocity ? r->velocity_B : r->matrix_B, r->moved, rows);
+}
+
+static void respond(int first, int end, void *user)
+{
+  const body_loop *loop = user;
+  const poli_alpha_rows *r = loop->s->rows;
+  const int of_eta = loop->kind;
+  const double *B = of_eta ? r->old_B : r->matrix_B, *mu = loop->from;
+  for (int b = first; b < end; b++) {
     const poli_rigid_body *body = &r->bodies->items[b];
-    double wrench[6] = {0.0}, turned[3], moved[3], *to = y + body->v;
+    double wrench[6] = {0.0}, turned[3], moved[3], *to = loop->to + body->v;
     for (int e = r->space->first_side[b]; e < r->space->first_side[b + 1]; e++)
       poli_row_side_add_wrench(&r->space->sides[e], B, mu, wrench);
     if (!body->is_point) {
@@ -574,22 +631,36 @@ static void subtract_response(const poli_alpha *s, const double *mu, int of_eta,
   }
 }
 
+/* y -= A^-1 B^T mu, or y -= B_0^T eta */
+static void subtract_response(const poli_alpha *s, const double *mu, int of_eta, double *y)
+{
+  run_bodies(s, &(body_loop){.from = mu, .to = y, .kind = of_eta}, respond);
+}
+
+/* y = A^-1 a */
+static void solve_bodies(int first, int end, void *user)
+{
+  const body_loop *loop = user;
+  const poli_alpha_rows *r = loop->s->rows;
+  for (int k = first; k < end; k++) {
+    const poli_rigid_body *body = &r->bodies->items[k];
+    double *own = loop->to + body->v, z[3];
+    if (!body->is_point) {
+      poli_m3_apply(r->A_inverse + 9 * k, own, z);
+      poli_v3_copy(z, own);
+      own += 3;
+    }
+    poli_v3_scale(1.0 / r->sums[own - loop->to], own, own);
+  }
+}
+
 static void solve(double *x, void *alpha)
 {
   const poli_alpha *s = alpha;
   const poli_alpha_rows *r = s->rows;
   const int nv = s->saddle->nv, by_velocity = s->options->index != POL_INDEX_3;
   double *b = x + nv, *c = b + r->held;
-  for (int k = 0; k < r->bodies->count; k++) { /* y = A^-1 a */
-    const poli_rigid_body *body = &r->bodies->items[k];
-    double *own = x + body->v, z[3];
-    if (!body->is_point) {
-      poli_m3_apply(r->A_inverse + 9 * k, own, z);
-      poli_v3_copy(z, own);
-      own += 3;
-    }
-    poli_v3_scale(1.0 / r->sums[own - x], own, own);
-  }
+  run_bodies(s, &(body_loop){.to = x}, solve_bodies);
   for (int i = 0; i < r->m; i++) r->mu[i] = i < r->held ? -b[i] : 0.0;
   add_moved(s, x, by_velocity, r->mu);
   poli_block_lu_solve(r->lu, r->mu);
@@ -744,7 +815,7 @@ void poli_alpha_rows_accept(poli_alpha *s)
   poli_alpha_copy(r->now, s->next.lambda, r->held);
   poli_alpha_copy(r->now + r->held, s->eta, s->saddle->num_extra);
   if (r->own_axes) return;
-  set_rotations(r, s->next.q, r->R);
+  set_rotations(s, s->next.q, r->R);
   poli_row_space_turn(r->space, r->R, 1, s->next.lambda);
   if (s->saddle->num_extra) poli_row_space_turn(r->space, r->old_R, 1, s->eta);
 }

@@ -55,6 +55,10 @@ struct pol_integrator {
   double *work, *interpolated;
 };
 
+/* Sets an input of the model (dae/extension.h) from the present time on.  Not POL_OK if the forces
+ * with it cannot be evaluated. */
+pol_status poli_integrator_set_input(pol_integrator *integrator, int input, double value);
+
 /* Whether its multipliers lag behind the state. */
 int poli_integrator_lags(const pol_integrator *integrator);
 
@@ -119,6 +123,8 @@ struct poli_family {
                       const double *vd, const double *lambda);
   /* Optional: other constraints are dropped from now on; what was kept for them is of no use. */
   void (*forget)(void *data);
+  /* Optional: an input has changed the forces at the present solution. */
+  pol_status (*change_forces)(pol_integrator *integrator);
   /* One step to time t; sets integrator->state only on success. */
   pol_status (*step)(pol_integrator *integrator, double t, double h);
   int hides;                     /* whether it saves work where integrator->hidden is set */

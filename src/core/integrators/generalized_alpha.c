@@ -458,7 +458,7 @@ static pol_status solve_with_matrix(poli_alpha *s, pol_diagnostics *d)
 static pol_status solve_by_rows(poli_alpha *s, pol_diagnostics *d)
 {
   pol_status status = poli_alpha_rows_solve(s, d);
-  if (status <= 0) return status;
+  if (status <= 0 || s->options->newton.fixed_iterations > 0) return status;
   s->by_rows = 0;
   poli_newton_reset(s->newton);
   status = poli_alpha_prepare(s);

@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "dae/assembler.h"
+#include "dae/extension.h"
 #include "integrators/family.h"
 
 /* Constraints times velocities, for a full matrix. */
@@ -238,8 +239,9 @@ pol_status pol_integrator_start(pol_integrator *integrator, double t, const doub
                                 const double *v, const unsigned char *keep)
 {
   memset(&integrator->counts, 0, sizeof integrator->counts);
-  if (integrator->history)
-    memset(integrator->history, 0, integrator->dae->history_size * sizeof *integrator->history);
+  if (integrator->history) /* inputs keep their values */
+    memset(integrator->history, 0,
+           poli_dae_remembered(integrator->dae) * sizeof *integrator->history);
   poli_step_control_reset(integrator->control, 1);
   return start(integrator, t, q, v, keep);
 }
@@ -249,6 +251,16 @@ pol_status pol_integrator_restart(pol_integrator *integrator, double t, const do
 {
   poli_step_control_reset(integrator->control, 0);
   return start(integrator, t, q, v, keep);
+}
+
+pol_status poli_integrator_set_input(pol_integrator *integrator, int input, double value)
+{
+  pol_integrator *s = integrator;
+  double *own = s->history + poli_dae_remembered(s->dae) + 2 * (size_t)input;
+  if (own[0] > 0.0 && own[1] == value) return POL_OK;
+  own[0] = 1.0;
+  own[1] = value;
+  return s->family->change_forces && s->state.q ? s->family->change_forces(s) : POL_OK;
 }
 
 int poli_integrator_lags(const pol_integrator *integrator)

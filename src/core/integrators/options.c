@@ -3,7 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/parallel.h"
 #include "base/rule.h"
+#include "dae/newton.h"
 #include "integrators/family.h"
 
 /* --- words ------------------------------------------------------------------------------------ */
@@ -131,7 +133,8 @@ pol_options pol_options_default(void)
                  .tolerance = 1e-10,
                  .max_iterations = 30,
                  .refresh = 0.5,
-                 .line_search = 8},
+                 .line_search = 8,
+                 .matrix_interval = 1},
       .control = {.rtol = 1e-6, .atol_translation = 1e-6, .atol_rotation = 1e-6}};
   pol_options_set_rho_inf(&options, 0.9);
   return options;
@@ -209,12 +212,25 @@ pol_status pol_options_validate(const pol_options *options, char *message, size_
     return poli_broken_rule("newton.refresh must be above 0 and at most 1", message, size);
   if (newton->line_search < 0)
     return poli_broken_rule("newton.line_search must not be negative", message, size);
+  if (newton->fixed_iterations < 0)
+    return poli_broken_rule("newton.fixed_iterations must not be negative", message, size);
+  if (newton->fixed_iterations > 0 && newton->matrix_interval < 1)
+    return poli_broken_rule("newton.matrix_interval must be at least 1", message, size);
+  if (newton->fixed_iterations > 0 && entry->family != &poli_generalized_alpha)
+    return poli_broken_rule("newton.fixed_iterations must be 0: this method iterates until it has "
+                            "converged; generalized-alpha methods can do without",
+                            message, size);
   if (validate_published(&options->published, message, size)) return POL_BAD_ARGUMENT;
+  if (newton->fixed_iterations > 0 && poli_is_published_newton(&options->published))
+    return poli_broken_rule("newton.fixed_iterations must be 0 with an iteration of published",
+                            message, size);
   if (validate_control(&options->control, message, size)) return POL_BAD_ARGUMENT;
   if (options->order < 0 || options->order > 8 || options->order % 2 != 0)
     return poli_broken_rule("order must be 2, 4, 6, 8 or auto", message, size);
   if (options->solver < POL_SOLVER_AUTO || options->solver > POL_SOLVER_SPARSE)
     return poli_broken_rule("solver must be auto, dense or sparse", message, size);
+  if (options->threads < 0 || options->threads > POLI_MAX_THREADS)
+    return poli_broken_rule("threads must be from 0 to 256", message, size);
   if (options->redundant < POL_REDUNDANT_DROP || options->redundant > POL_REDUNDANT_MINIMUM_NORM)
     return poli_broken_rule("redundant must be drop, refuse or minimum-norm", message, size);
   return entry->family->validate(options, entry->variant, message, size);

@@ -4,7 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/parallel.h"
+
 enum { MAX_ROWS = 6 }; /* of a node */
+
+/* Bodies from which on threads save more time than they cost. */
+enum { MANY_BODIES = 1000 };
 
 /* --- life cycle ------------------------------------------------------------------------------- */
 
@@ -46,7 +51,12 @@ static pol_status set_sides(poli_row_space *s)
   }
   s->sides = calloc(num_sides + 1, sizeof *s->sides);
   s->pairs = calloc(num_pairs + 1, sizeof *s->pairs);
-  if (!s->sides || !s->pairs) return POL_NO_MEMORY;
+  s->first_of_node = calloc((size_t)s->num_nodes + 2, sizeof *s->first_of_node);
+  s->side_of_node = calloc(num_sides + 1, sizeof *s->side_of_node);
+  s->body = calloc(num_sides + 1, sizeof *s->body);
+  s->first_pair = calloc(num_sides + 1, sizeof *s->first_pair);
+  if (!s->sides || !s->pairs || !s->first_of_node || !s->side_of_node || !s->body || !s->first_pair)
+    return POL_NO_MEMORY;
   for (int n = 0; n < s->num_nodes; n++) {
     const poli_row_node *node = &s->nodes[n];
     for (int i = 0; i < node->num_sides; i++)
@@ -58,15 +68,27 @@ static pol_status set_sides(poli_row_space *s)
                           .others = node->num_rows - (node->joins ? 3 : 0),
                           .sign = node->joins ? node->sign[i] : 0.0};
   }
+  /* the sides of each node, in the order of bodies */
+  long pair = 0;
+  for (int n = 0; n < s->num_nodes; n++) s->first_of_node[n + 2] = s->nodes[n].num_sides;
+  for (int n = 0; n < s->num_nodes; n++) s->first_of_node[n + 2] += s->first_of_node[n + 1];
+  for (int b = 0; b < count; b++)
+    for (int i = s->first_side[b]; i < s->first_side[b + 1]; i++) {
+      s->side_of_node[s->first_of_node[s->sides[i].node + 1]++] = i;
+      s->body[i] = b;
+      s->first_pair[i] = pair;
+      pair += s->first_side[b + 1] - s->first_side[b];
+    }
   return POL_OK;
 }
 
 pol_status poli_row_space_create(poli_row_space **space, const poli_rigid_bodies *bodies,
-                                 int own_axes, int compliant)
+                                 int own_axes, int compliant, int threads)
 {
   poli_row_space *s = *space = calloc(1, sizeof *s);
   if (!s) return POL_NO_MEMORY;
   s->bodies = bodies;
+  s->threads = bodies->count < MANY_BODIES ? 1 : poli_threads(threads);
   s->num_held = bodies->num_nodes - bodies->num_compliant;
   s->num_nodes = compliant ? bodies->num_nodes : s->num_held;
   s->nodes = calloc((size_t)s->num_nodes + 1, sizeof *s->nodes);
@@ -98,6 +120,10 @@ void poli_row_space_free(poli_row_space **space)
   free(s->first_side);
   free(s->sides);
   free(s->pairs);
+  free(s->first_of_node);
+  free(s->side_of_node);
+  free(s->body);
+  free(s->first_pair);
   free(s);
   *space = NULL;
 }
@@ -128,6 +154,7 @@ pol_status poli_row_space_create_lu(poli_row_space *space, poli_block_lu **lu)
       }
   order_nodes(s, order, order + s->num_nodes);
   status = poli_block_lu_create(lu, s->num_nodes, size, num_edges, (const int(*)[2])edges, order);
+  if (!status) poli_block_lu_set_threads(*lu, s->threads);
   long *pair = s->pairs;
   for (int b = 0; b < count && !status; b++)
     for (int i = s->first_side[b]; i < s->first_side[b + 1]; i++)
@@ -240,44 +267,88 @@ __attribute__((noinline)) static void add_others(const poli_row_side *row, const
     add_product(row, row->joined, row->others, X, d, col, col->joined, col->others, B, to);
 }
 
+/* An assembly or a product under way. */
+typedef struct job {
+  const poli_row_space *space;
+  const double *B1, *B0, *D, *d, *more, *v;
+  poli_block_lu *lu;
+  double *values, *rows;
+} job;
+
+/* The blocks in the rows of some nodes: no others add to these. */
+static void assemble_nodes(int first, int end, void *user)
+{
+  const job *j = user;
+  const poli_row_space *s = j->space;
+  for (int n = first; n < end; n++) {
+    for (int k = s->first_of_node[n]; k < s->first_of_node[n + 1]; k++) {
+      const int side = s->side_of_node[k], b = s->body[side];
+      const poli_row_side *row = &s->sides[side];
+      const double *own = j->B1 + row->block, *D = j->D + 9 * b, d = j->d[b];
+      const long *pair = s->pairs + s->first_pair[side];
+      scaled_rows X;
+      if (row->joined) scale_joined(row, own, D, X.joined);
+      if (row->others) scale_others(row, own + row->joined, D, d, X.others);
+      for (int i = s->first_side[b]; i < s->first_side[b + 1]; i++, pair++) {
+        const poli_row_side *col = &s->sides[i];
+        if (row->others || col->others)
+          add_others(row, &X, d, col, j->B0 + col->block, j->values + *pair);
+        else
+          add_joined(row, X.joined, d, col, j->B0 + col->block, 3, j->values + *pair);
+      }
+    }
+    if (!j->more) continue;
+    double *block = j->values + poli_block_lu_address(j->lu, n, n);
+    for (int i = 0; i < s->nodes[n].num_rows; i++)
+      block[i * (s->nodes[n].num_rows + 1)] += j->more[s->nodes[n].row + i];
+  }
+}
+
 void poli_row_space_assemble(const poli_row_space *space, const double *B1, const double *B0,
                              const double *D, const double *d, const double *more,
                              poli_block_lu *lu)
 {
-  const poli_row_space *s = space;
-  double *values = poli_block_lu_values(lu);
-  const long *pair = s->pairs;
+  job j = {.space = space, .B1 = B1, .B0 = B0, .D = D, .d = d, .more = more, .lu = lu};
   poli_block_lu_clear(lu);
-  for (int b = 0; b < s->bodies->count; b++, D += 9) {
-    for (int i = s->first_side[b]; i < s->first_side[b + 1]; i++) {
-      const poli_row_side *row = &s->sides[i];
-      const double *own = B1 + row->block;
-      scaled_rows X;
-      if (row->joined) scale_joined(row, own, D, X.joined);
-      if (row->others) scale_others(row, own + row->joined, D, d[b], X.others);
-      for (int j = s->first_side[b]; j < s->first_side[b + 1]; j++, pair++) {
-        const poli_row_side *col = &s->sides[j];
-        if (row->others || col->others)
-          add_others(row, &X, d[b], col, B0 + col->block, values + *pair);
-        else
-          add_joined(row, X.joined, d[b], col, B0 + col->block, 3, values + *pair);
-      }
+  j.values = poli_block_lu_values(lu);
+  poli_parallel_ranges(space->threads, space->num_nodes, assemble_nodes, &j);
+}
+
+static void add_rates_of_nodes(int first, int end, void *user)
+{
+  const job *j = user;
+  const poli_row_space *s = j->space;
+  for (int n = first; n < end; n++)
+    for (int k = s->first_of_node[n]; k < s->first_of_node[n + 1]; k++) {
+      const int side = s->side_of_node[k];
+      poli_row_side_add_rates(&s->sides[side], j->B0, j->v + 6 * s->body[side], j->rows);
     }
-  }
-  for (int n = 0; more && n < s->num_nodes; n++) {
-    double *block = values + poli_block_lu_address(lu, n, n);
-    for (int i = 0; i < s->nodes[n].num_rows; i++)
-      block[i * (s->nodes[n].num_rows + 1)] += more[s->nodes[n].row + i];
-  }
+}
+
+void poli_row_space_add_rates(const poli_row_space *space, const double *blocks, const double *v,
+                              double *rows)
+{
+  job j = {.space = space, .B0 = blocks, .v = v, .rows = rows};
+  poli_parallel_ranges(space->threads, space->num_nodes, add_rates_of_nodes, &j);
 }
 
 /* --- axes ------------------------------------------------------------------------------------- */
 
-void poli_row_space_turn(const poli_row_space *space, const double *R, int back, double *lambda)
+typedef struct turn {
+  const poli_row_space *space;
+  const double *R;
+  int back;
+  double *lambda;
+} turn;
+
+static void turn_nodes(int first, int end, void *user)
 {
-  for (int n = 0; n < space->num_nodes; n++) {
-    const poli_row_node *node = &space->nodes[n];
-    double *own = lambda + node->row, x[3], sum[3] = {0.0};
+  const turn *t = user;
+  const double *R = t->R;
+  const int back = t->back;
+  for (int n = first; n < end; n++) {
+    const poli_row_node *node = &t->space->nodes[n];
+    double *own = t->lambda + node->row, x[3], sum[3] = {0.0};
     if (!node->joins || !node->axes) continue;
     poli_v3_copy(own, x);
     for (int k = 0; k < 3; k++) {
@@ -291,4 +362,10 @@ void poli_row_space_turn(const poli_row_space *space, const double *R, int back,
     }
     if (!back) poli_v3_copy(sum, own);
   }
+}
+
+void poli_row_space_turn(const poli_row_space *space, const double *R, int back, double *lambda)
+{
+  turn t = {space, R, back, lambda};
+  poli_parallel_ranges(space->threads, space->num_nodes, turn_nodes, &t);
 }

@@ -32,13 +32,18 @@ typedef struct poli_row_space {
   poli_row_node *nodes;
   int *first_side;      /* of each body, count + 1 */
   poli_row_side *sides; /* of one body after the other */
+  int *first_of_node;   /* of each node, num_nodes + 1: its sides are, in the order of bodies, */
+  int *side_of_node;    /* these */
+  int *body;            /* of each side */
+  long *first_pair;     /* of each side: its pairs start here */
+  int threads;          /* 1 of a small mechanism */
   long *pairs; /* for two sides of a body, all with all: the block of the matrix they add to */
 } poli_row_space;
 
 /* own_axes: all rows as in the dae, no joined ones.  Compliant rows are left out unless
- * `compliant`. */
+ * `compliant`.  threads: as in pol_options. */
 pol_status poli_row_space_create(poli_row_space **space, const poli_rigid_bodies *bodies,
-                                 int own_axes, int compliant);
+                                 int own_axes, int compliant, int threads);
 void poli_row_space_free(poli_row_space **space);
 
 /* A factorisation for the matrices of this space; sets space->pairs too, which are the same for all
@@ -50,6 +55,10 @@ pol_status poli_row_space_create_lu(poli_row_space *space, poli_block_lu **lu);
 void poli_row_space_assemble(const poli_row_space *space, const double *B1, const double *B0,
                              const double *D, const double *d, const double *more,
                              poli_block_lu *lu);
+
+/* rows += B v, where v has 6 numbers per body, angular and linear in inertial axes. */
+void poli_row_space_add_rates(const poli_row_space *space, const double *blocks, const double *v,
+                              double *rows);
 
 /* Multipliers of points that are joined, from the rows of the dae to inertial axes, or back; R has
  * 9 numbers per body. */

@@ -188,8 +188,8 @@ pol_status poli_splitting_place(splitting *s, double t, const double *q, const d
   s->num_known = 1;
   s->last_h = 0.0;
   const pol_status status =
-      s->bodies->constraints(s->bodies->nodes, s->bodies->num_nodes, t, at->q, at->R, s->history,
-                             s->residual, at->B, s->dae->user);
+      s->bodies->constraints(s->bodies->nodes, s->bodies->num_nodes, s->space->threads, t, at->q,
+                             at->R, s->history, s->residual, at->B, s->dae->user);
   poli_splitting_set_units(s, at->B);
   memcpy(at->elongation, s->residual + s->held, (size_t)s->compliant.count * sizeof *q);
   poli_compliant_start(&s->compliant);
@@ -261,6 +261,14 @@ static pol_status start(pol_integrator *integrator, const double *q, const doubl
   memcpy(x + s->nq + 2 * s->nv, lambda, (size_t)s->held * sizeof *x);
   set_state(integrator, s, 0, t);
   return POL_OK;
+}
+
+static pol_status change_forces(pol_integrator *integrator)
+{
+  splitting *s = integrator->data;
+  instant *at = &s->instants[s->at];
+  const double *P = s->saddle ? s->carried : at->P;
+  return poli_splitting_find_forces(s, integrator->state.t, at->q, at->R, P, at->force);
 }
 
 /* --- life cycle ------------------------------------------------------------------------------- */
@@ -347,7 +355,7 @@ static pol_status create(pol_integrator *integrator)
   s->m = s->held + s->compliant.count;
   s->dropped = pol_assembler_dropped(integrator->assembler);
   if (s->dae->feedback) s->assembler = integrator->assembler;
-  pol_status status = poli_splitting_set_graph(s);
+  pol_status status = poli_splitting_set_graph(s, integrator->options.threads);
   if (!status && s->bodies->forces_read_velocities) {
     status = poli_dae_patterns_create(&s->patterns, s->dae);
     if (!status) status = poli_saddle_create(&s->saddle, s->dae, 0, integrator->options.solver);
@@ -363,6 +371,7 @@ const poli_family poli_splitting = {.supports = supports,
                                     .create = create,
                                     .destroy = destroy,
                                     .start = start,
+                                    .change_forces = change_forces,
                                     .step = step,
                                     .adaptive = &poli_splitting_adaptive,
                                     .interpolate = poli_splitting_interpolate,

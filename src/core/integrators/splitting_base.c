@@ -1,10 +1,12 @@
 /* The base step of splitting.c: momenta and forces, kick and drift, Newton's method for the
  * impulses. */
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/monitor.h"
+#include "base/parallel.h"
 #include "dae/extension.h"
 #include "integrators/splitting_parts.h"
 #include "lie/small.h"
@@ -112,12 +114,25 @@ static instant *next_instant(splitting *s)
   return &s->instants[next];
 }
 
-/* Kicks and drifts all bodies with the impulses U; D is the derivative of their turns, or NULL.
- * Returns by how much the largest turn differs from that with the momenta before. */
-static double move(splitting *s, double h, const instant *at, instant *next, double *D)
+/* A motion of all bodies. */
+typedef struct motion {
+  splitting *s;
+  double h;
+  const instant *at;
+  instant *next;
+  double *D;
+  _Atomic double largest;
+} motion;
+
+static void move_bodies(int first, int end, void *user)
 {
-  double largest = 0.0;
-  for (int b = 0; b < s->bodies->count; b++) {
+  motion *m = user;
+  splitting *s = m->s;
+  const double h = m->h;
+  const instant *at = m->at;
+  instant *next = m->next;
+  double *D = m->D, largest = 0.0;
+  for (int b = first; b < end; b++) {
     const poli_rigid_body *body = &s->bodies->items[b];
     double *P = s->plus + body->v;
     const double L[3] = {P[0], P[1], P[2]};
@@ -133,7 +148,17 @@ static double move(splitting *s, double h, const instant *at, instant *next, dou
     poli_m3_apply(body->inverse, local, change);
     largest = fmax(largest, fabs(h) * sqrt(poli_v3_dot(change, change)));
   }
-  return largest;
+  double found = m->largest;
+  while (largest > found && !atomic_compare_exchange_weak(&m->largest, &found, largest)) continue;
+}
+
+/* Kicks and drifts all bodies with the impulses U; D is the derivative of their turns, or NULL.
+ * Returns by how much the largest turn differs from that with the momenta before. */
+static double move(splitting *s, double h, const instant *at, instant *next, double *D)
+{
+  motion m = {.s = s, .h = h, .at = at, .next = next, .D = D};
+  poli_parallel_ranges(s->space->threads, s->bodies->count, move_bodies, &m);
+  return m.largest;
 }
 
 /* --- impulses --------------------------------------------------------------------------------- */
@@ -242,8 +267,8 @@ static pol_status find_residual(splitting *s, double t1, double h, const instant
   if (poli_monitor_poll(-1.0)) return POL_CANCELLED;
   s->counts->residuals++;
   pol_status status =
-      s->bodies->constraints(s->bodies->nodes, s->bodies->num_nodes, t1, next->q, next->R,
-                             s->history, s->residual, next->B, s->dae->user);
+      s->bodies->constraints(s->bodies->nodes, s->bodies->num_nodes, s->space->threads, t1, next->q,
+                             next->R, s->history, s->residual, next->B, s->dae->user);
   if (status) return status;
   if (held > holonomic) {
     poli_splitting_velocities(s, at->R, s->plus, s->v);

@@ -241,7 +241,7 @@ double poli_splitting_largest_step(pol_integrator *integrator, double h, int att
 
 /* --- splitting_setup.c ------------------------------------------------------------------------ */
 
-pol_status poli_splitting_set_graph(splitting *s);
+pol_status poli_splitting_set_graph(splitting *s, int threads);
 pol_status poli_splitting_allocate(splitting *s);
 
 #endif

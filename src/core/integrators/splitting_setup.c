@@ -4,9 +4,9 @@
 #include "base/arena.h"
 #include "integrators/splitting_parts.h"
 
-pol_status poli_splitting_set_graph(splitting *s)
+pol_status poli_splitting_set_graph(splitting *s, int threads)
 {
-  pol_status status = poli_row_space_create(&s->space, s->bodies, 0, 1);
+  pol_status status = poli_row_space_create(&s->space, s->bodies, 0, 1, threads);
   if (!status) status = poli_row_space_create_lu(s->space, &s->lu);
   for (int n = 0; n < s->bodies->num_nodes; n++) {
     const poli_row_node *node = &s->bodies->nodes[n];

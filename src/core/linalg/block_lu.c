@@ -5,6 +5,12 @@
  *
  * The order is AMD's (Amestoy, Davis, Duff 1996), the later neighbours follow from the elimination
  * tree: N(k) is the union of k's own and those of its children, less k.
+ *
+ * Large graphs are eliminated in parts, subtrees that do not depend on each other (block_order.h),
+ * each by one thread; then what is above them.  The parts of a graph are always the same.  What a
+ * part adds to blocks and unknowns above it, whose nodes are later neighbours of its root, goes to
+ * a place of its own and is added part after part: so results do not depend on the number of
+ * threads.
  */
 #include "linalg/block_lu.h"
 
@@ -14,7 +20,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_UNROLLED = 5 };
+#include "base/parallel.h"
+#include "linalg/block_order.h"
+
+enum { MAX_UNROLLED = 5, MAX_PARTS = 16 };
+
+/* Nodes from which on a graph has parts. */
+enum { LARGE = 1000 };
+
+/* A part under way, or with the range of all nodes above the parts. */
+typedef struct part {
+  poli_part range;
+  double *work;      /* a block, then the unknowns of the neighbours of the root, */
+  size_t block_size; /* from here on */
+  long front;        /* address of the blocks of these neighbours, all with all */
+  int front_rows;    /* their rows */
+  size_t merge;      /* where the addresses of these blocks above start in lu->merge */
+  double smallest;   /* pivot */
+  int smallest_row;
+  int num_dropped, finite;
+} part;
 
 struct poli_block_lu {
   int num_nodes, num_rows;
@@ -31,9 +56,16 @@ struct poli_block_lu {
   long *target;
   double *values;
   size_t num_values;
-  double *inverse_scale, *work; /* 1 / diagonal entries before the factorisation; one block */
-  unsigned char *alike;         /* whether a node's later neighbours have its size */
+  double *inverse_scale; /* 1 / diagonal entries before the factorisation */
+  double *work;          /* of all parts */
+  unsigned char *alike;  /* whether a node's later neighbours have its size */
   unsigned char *dropped;
+  part parts[MAX_PARTS + 1]; /* the last one is what is above the others */
+  int num_parts, num_top;    /* without that; nodes above the parts, */
+  int *top;                  /* and which */
+  int *outside;              /* for each e: place of its unknowns in the front of the part, or -1 */
+  long *merge;               /* addresses of the blocks of fronts in the values above */
+  int threads;
   double smallest;
   int smallest_row;
 };
@@ -132,6 +164,47 @@ static long find_block(const poli_block_lu *lu, int i, int j)
   return i > j ? lu->lower[low] : lu->upper[low];
 }
 
+/* The fronts of all parts: places of the unknowns and blocks of the later neighbours of their
+ * roots, and where the blocks are added. */
+static pol_status place_fronts(poli_block_lu *lu, long *next)
+{
+  const size_t edges = (size_t)lu->first[lu->num_nodes];
+  size_t merged = 0;
+  lu->outside = malloc((edges + 1) * sizeof *lu->outside);
+  if (!lu->outside) return POL_NO_MEMORY;
+  for (size_t e = 0; e < edges; e++) lu->outside[e] = -1;
+  for (int p = 0; p < lu->num_parts; p++) {
+    part *own = &lu->parts[p];
+    const int root = own->range.root, first = lu->first[root], end = lu->first[root + 1];
+    own->front_rows = 0;
+    for (int e = first; e < end; e++) {
+      lu->outside[e] = own->front_rows;
+      own->front_rows += lu->size[lu->next[e]];
+    }
+    own->front = *next;
+    *next += (long)own->front_rows * own->front_rows;
+    own->merge = merged;
+    merged += (size_t)(end - first) * (size_t)(end - first);
+    /* later neighbours above the part are among those of the root, both ascending */
+    for (int k = own->range.first; k < root; k++)
+      for (int e = lu->first[k], r = first; e < lu->first[k + 1]; e++) {
+        if (lu->next[e] <= root) continue;
+        while (lu->next[r] < lu->next[e]) r++;
+        lu->outside[e] = lu->outside[r];
+      }
+  }
+  lu->merge = malloc((merged + 1) * sizeof *lu->merge);
+  if (!lu->merge) return POL_NO_MEMORY;
+  for (int p = 0; p < lu->num_parts; p++) {
+    const int root = lu->parts[p].range.root;
+    long *to = lu->merge + lu->parts[p].merge;
+    for (int a = lu->first[root]; a < lu->first[root + 1]; a++)
+      for (int b = lu->first[root]; b < lu->first[root + 1]; b++)
+        *to++ = find_block(lu, lu->next[a], lu->next[b]);
+  }
+  return POL_OK;
+}
+
 /* Addresses of all blocks, and of those that each elimination changes. */
 static pol_status place_blocks(poli_block_lu *lu)
 {
@@ -154,16 +227,114 @@ static pol_status place_blocks(poli_block_lu *lu)
     }
     lu->update[k + 1] = lu->update[k] + degree * degree;
   }
+  if (lu->num_parts > 0 && place_fronts(lu, &next)) return POL_NO_MEMORY;
   lu->num_values = (size_t)next;
   lu->target = malloc((lu->update[n] + 1) * sizeof *lu->target);
   lu->values = calloc(lu->num_values + 1, sizeof *lu->values);
   if (!lu->target || !lu->values) return POL_NO_MEMORY;
-  for (int k = 0; k < n; k++) {
+  for (int k = 0, p = 0; k < n; k++) {
     long *to = lu->target + lu->update[k];
+    while (p < lu->num_parts && lu->parts[p].range.root < k) p++;
+    const part *own = p < lu->num_parts && k >= lu->parts[p].range.first ? &lu->parts[p] : NULL;
     for (int a = lu->first[k]; a < lu->first[k + 1]; a++)
       for (int b = lu->first[k]; b < lu->first[k + 1]; b++)
-        *to++ = find_block(lu, lu->next[a], lu->next[b]);
+        *to++ = own && lu->outside[a] >= 0 && lu->outside[b] >= 0
+                    ? own->front + (long)lu->outside[a] * own->front_rows +
+                          (long)lu->size[lu->next[a]] * lu->outside[b]
+                    : find_block(lu, lu->next[a], lu->next[b]);
   }
+  return POL_OK;
+}
+
+/* Sizes, rows and neighbours for the order lu->node. */
+static pol_status follow_order(poli_block_lu *lu, const int *size, const graph *g)
+{
+  lu->num_rows = 0;
+  for (int i = 0; i < lu->num_nodes; i++) { /* rows of the nodes */
+    lu->place[i] = lu->num_rows;
+    lu->num_rows += size[i];
+  }
+  for (int k = 0; k < lu->num_nodes; k++) {
+    lu->size[k] = size[lu->node[k]];
+    lu->row[k] = lu->place[lu->node[k]];
+  }
+  for (int k = 0; k < lu->num_nodes; k++) lu->place[lu->node[k]] = k;
+  free(lu->next);
+  return find_neighbours(lu, g);
+}
+
+/* The same with the nodes in another order, given by places in the present one. */
+static pol_status change_order(poli_block_lu *lu, const int *size, const graph *g, const int *order,
+                               int *nodes)
+{
+  for (int k = 0; k < lu->num_nodes; k++) nodes[k] = lu->node[order[k]];
+  memcpy(lu->node, nodes, (size_t)lu->num_nodes * sizeof *nodes);
+  return follow_order(lu, size, g);
+}
+
+/* Operations for the elimination of each node, about. */
+static void set_work(const poli_block_lu *lu, double *work)
+{
+  for (int k = 0; k < lu->num_nodes; k++) {
+    double rows = lu->size[k];
+    for (int i = lu->first[k]; i < lu->first[k + 1]; i++) rows += lu->size[lu->next[i]];
+    work[k] = lu->size[k] * rows * rows;
+  }
+}
+
+/* An order with contiguous subtrees, and its parts: of the present order, or where it has none, of
+ * one from the middle. */
+static pol_status divide(poli_block_lu *lu, const int *size, const graph *g)
+{
+  const int n = lu->num_nodes;
+  poli_part found[MAX_PARTS];
+  int *order = malloc(2 * (size_t)n * sizeof *order), count = 0;
+  double *work = malloc((size_t)n * sizeof *work);
+  lu->top = malloc((size_t)n * sizeof *lu->top);
+  pol_status status = order && work && lu->top ? POL_OK : POL_NO_MEMORY;
+  for (int round = 0; round < 2 && !status && count == 0; round++)
+    for (int pass = 1 - round; pass < 2 && !status; pass++) {
+      poli_elimination e = {n, lu->first, lu->next, work};
+      set_work(lu, work);
+      status = pass ? poli_order_subtrees(&e, order) : poli_order_from_middle(&e, order);
+      if (!status) status = change_order(lu, size, g, order, order + n);
+      if (status || pass == 0) continue;
+      e = (poli_elimination){n, lu->first, lu->next, work};
+      set_work(lu, work);
+      count = poli_order_find_parts(&e, MAX_PARTS, found);
+      if (count < 0) status = POL_NO_MEMORY;
+    }
+  free(order);
+  free(work);
+  lu->num_parts = count > 0 ? count : 0;
+  for (int p = 0; p < lu->num_parts; p++) lu->parts[p].range = found[p];
+  for (int k = 0, p = 0; k < n && !status; k++) {
+    while (p < lu->num_parts && lu->parts[p].range.root < k) p++;
+    if (p == lu->num_parts || k < lu->parts[p].range.first) lu->top[lu->num_top++] = k;
+  }
+  return status;
+}
+
+/* Scales, flags, and what each part needs while it works. */
+static pol_status allocate_work(poli_block_lu *lu)
+{
+  size_t block = 0, rows = 0;
+  for (int k = 0; k < lu->num_nodes; k++)
+    if ((size_t)lu->size[k] > block) block = (size_t)lu->size[k];
+  block = block * block + 8; /* parts do not share a line of the cache */
+  for (int p = 0; p < lu->num_parts; p++) rows += (size_t)lu->parts[p].front_rows;
+  lu->inverse_scale = malloc(((size_t)lu->num_rows + 1) * sizeof *lu->inverse_scale);
+  lu->dropped = calloc((size_t)lu->num_rows + 1, 1);
+  lu->alike = calloc((size_t)lu->num_nodes + 1, 1);
+  lu->work = malloc(((size_t)(lu->num_parts + 1) * block + rows) * sizeof *lu->work);
+  if (!lu->inverse_scale || !lu->dropped || !lu->work || !lu->alike) return POL_NO_MEMORY;
+  double *next = lu->work;
+  for (int p = 0; p <= lu->num_parts; p++) {
+    lu->parts[p].work = next;
+    lu->parts[p].block_size = block;
+    next += block + (size_t)(p < lu->num_parts ? lu->parts[p].front_rows : 0);
+  }
+  if (!lu->top) lu->num_top = lu->num_nodes;
   return POL_OK;
 }
 
@@ -172,7 +343,6 @@ pol_status poli_block_lu_create(poli_block_lu **made, int num_nodes, const int *
 {
   const size_t n = (size_t)num_nodes;
   graph g = {0};
-  int largest = 0;
   poli_block_lu *lu = *made = calloc(1, sizeof *lu);
   if (!lu) return POL_NO_MEMORY;
   lu->num_nodes = num_nodes;
@@ -191,27 +361,11 @@ pol_status poli_block_lu_create(poli_block_lu **made, int num_nodes, const int *
     status = POL_NO_MEMORY;
   if (!status) {
     for (int k = 0; k < num_nodes; k++) lu->node[k] = g.node[lu->node[k]];
-    /* rows of the nodes, then in the order of elimination */
-    for (int i = 0; i < num_nodes; i++) {
-      lu->place[i] = lu->num_rows;
-      lu->num_rows += size[i];
-      if (size[i] > largest) largest = size[i];
-    }
-    for (int k = 0; k < num_nodes; k++) {
-      lu->size[k] = size[lu->node[k]];
-      lu->row[k] = lu->place[lu->node[k]];
-    }
-    for (int k = 0; k < num_nodes; k++) lu->place[lu->node[k]] = k;
-    status = find_neighbours(lu, &g);
+    status = follow_order(lu, size, &g);
   }
+  if (!status && num_nodes >= LARGE) status = divide(lu, size, &g);
   if (!status) status = place_blocks(lu);
-  if (!status) {
-    lu->inverse_scale = malloc(((size_t)lu->num_rows + 1) * sizeof *lu->inverse_scale);
-    lu->dropped = calloc((size_t)lu->num_rows + 1, 1);
-    lu->alike = calloc(n + 1, 1);
-    lu->work = malloc(((size_t)largest * (size_t)largest + 1) * sizeof *lu->work);
-    if (!lu->inverse_scale || !lu->dropped || !lu->work || !lu->alike) status = POL_NO_MEMORY;
-  }
+  if (!status) status = allocate_work(lu);
   for (int k = 0; k < num_nodes && !status; k++) {
     lu->alike[k] = 1;
     for (int e = lu->first[k]; e < lu->first[k + 1]; e++)
@@ -229,10 +383,10 @@ void poli_block_lu_free(poli_block_lu **made)
 {
   if (!made || !*made) return;
   poli_block_lu *lu = *made;
-  void *const parts[] = {lu->node,   lu->place,    lu->size,    lu->row,
-                         lu->first,  lu->next,     lu->lower,   lu->upper,
-                         lu->update, lu->diagonal, lu->target,  lu->inverse_scale,
-                         lu->values, lu->work,     lu->dropped, lu->alike};
+  void *const parts[] = {lu->node,   lu->place,         lu->size,    lu->row,    lu->first,
+                         lu->next,   lu->lower,         lu->upper,   lu->update, lu->diagonal,
+                         lu->target, lu->inverse_scale, lu->values,  lu->work,   lu->dropped,
+                         lu->alike,  lu->top,           lu->outside, lu->merge};
   for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) free(parts[i]);
   free(lu);
   *made = NULL;
@@ -300,11 +454,11 @@ ALWAYS_INLINE void set_product(int n, const double *restrict A, const double *re
   }
 }
 
-static inline void note_pivot(poli_block_lu *lu, double size, int row)
+static inline void note_pivot(part *own, double size, int row)
 {
-  if (!(size < lu->smallest)) return;
-  lu->smallest = size;
-  lu->smallest_row = row;
+  if (!(size < own->smallest)) return;
+  own->smallest = size;
+  own->smallest_row = row;
 }
 
 /* Exchange step with the diagonal entry r. */
@@ -322,7 +476,7 @@ ALWAYS_INLINE void exchange(int n, int r, double *D)
 }
 
 /* The same as below for a block of 3 rows, by its minors: one division to wait for. */
-static int invert_three(poli_block_lu *lu, int k)
+static int invert_three(poli_block_lu *lu, part *own, int k)
 {
   const int row = lu->row[k];
   const double *scale = lu->inverse_scale + row;
@@ -340,16 +494,16 @@ static int invert_three(poli_block_lu *lu, int k)
                              C * r, (b * g - a * h) * r, minor * r};
   memcpy(D, inverse, sizeof inverse);
   memset(lu->dropped + row, 0, 3);
-  note_pivot(lu, first < least ? first : least,
+  note_pivot(own, first < least ? first : least,
              first < least ? row : row + (second < third ? 1 : 2));
   return 1;
 }
 
 /* The inverse of a block in its place, if all pivots are large in the order they have, which is
  * usual; else the block stays as it is.  Returns whether they are. */
-ALWAYS_INLINE int invert_in_order(poli_block_lu *lu, int k, int n)
+ALWAYS_INLINE int invert_in_order(poli_block_lu *lu, part *own, int k, int n)
 {
-  if (n == 3) return invert_three(lu, k);
+  if (n == 3) return invert_three(lu, own, k);
   const double *inverse_scale = lu->inverse_scale + lu->row[k];
   double *D = lu->values + lu->diagonal[k], W[MAX_UNROLLED * MAX_UNROLLED], least = HUGE_VAL;
   int least_row = 0;
@@ -363,14 +517,14 @@ ALWAYS_INLINE int invert_in_order(poli_block_lu *lu, int k, int n)
   }
   for (int i = 0; i < n * n; i++) D[i] = W[i];
   for (int i = 0; i < n; i++) lu->dropped[lu->row[k] + i] = 0;
-  note_pivot(lu, least, lu->row[k] + least_row);
+  note_pivot(own, least, lu->row[k] + least_row);
   return 1;
 }
 
 /* The same by exchange steps with the largest diagonal entry relative to its scale; rows that are
  * left with less than the threshold, or left out, are dropped: zero rows and columns.  Returns how
  * many. */
-ALWAYS_INLINE int invert(poli_block_lu *lu, int k, int n, double threshold,
+ALWAYS_INLINE int invert(poli_block_lu *lu, part *own, int k, int n, double threshold,
                          const unsigned char *left_out)
 {
   const int row = lu->row[k];
@@ -389,7 +543,7 @@ ALWAYS_INLINE int invert(poli_block_lu *lu, int k, int n, double threshold,
       }
     }
     if (r < 0) break;
-    note_pivot(lu, largest, row + r);
+    note_pivot(own, largest, row + r);
     left[r] = 0;
     exchange(n, r, D);
   }
@@ -439,16 +593,16 @@ static inline int has_left_out(const poli_block_lu *lu, int k, int n, const unsi
 }
 
 /* Eliminates node k of size n; `alike`: its later neighbours have that size too. */
-ALWAYS_INLINE int eliminate(poli_block_lu *lu, int k, int n, int alike, double threshold,
+ALWAYS_INLINE int eliminate(poli_block_lu *lu, part *own, int k, int n, int alike, double threshold,
                             const unsigned char *left_out)
 {
   const long *to = lu->target + lu->update[k];
   int num_dropped = 0;
-  if (has_left_out(lu, k, n, left_out) || n > MAX_UNROLLED || !invert_in_order(lu, k, n))
-    num_dropped = invert(lu, k, n, threshold, left_out);
+  if (has_left_out(lu, k, n, left_out) || n > MAX_UNROLLED || !invert_in_order(lu, own, k, n))
+    num_dropped = invert(lu, own, k, n, threshold, left_out);
   for (int b = lu->first[k]; b < lu->first[k + 1]; b++)
     replace_block(n, alike ? n : lu->size[lu->next[b]], lu->values + lu->diagonal[k],
-                  lu->values + lu->upper[b], lu->work);
+                  lu->values + lu->upper[b], own->work);
   for (int a = lu->first[k]; a < lu->first[k + 1]; a++)
     for (int b = lu->first[k]; b < lu->first[k + 1]; b++, to++)
       subtract_blocks(alike ? n : lu->size[lu->next[a]], n, alike ? n : lu->size[lu->next[b]],
@@ -456,21 +610,86 @@ ALWAYS_INLINE int eliminate(poli_block_lu *lu, int k, int n, int alike, double t
   return num_dropped;
 }
 
+/* A factorisation or a solution under way. */
+typedef struct job {
+  poli_block_lu *lu;
+  double threshold;
+  const unsigned char *left_out;
+  double *x;
+} job;
+
+static void start_part(part *own)
+{
+  own->smallest = HUGE_VAL;
+  own->smallest_row = -1;
+  own->num_dropped = 0;
+  own->finite = 1;
+}
+
+/* The scales of a node's rows. */
+static inline void set_scale(poli_block_lu *lu, part *own, int k)
+{
+  for (int i = 0; i < lu->size[k]; i++) {
+    const double entry = fabs(lu->values[lu->diagonal[k] + i * (lu->size[k] + 1)]);
+    own->finite = own->finite && entry <= 1e300;
+    lu->inverse_scale[lu->row[k] + i] = entry > 0.0 ? 1.0 / entry : 1.0;
+  }
+}
+
+static inline void factor_node(const job *j, part *own, int k)
+{
+  poli_block_lu *lu = j->lu;
+#define ELIMINATE(n, alike)                                                                        \
+  own->num_dropped += eliminate(lu, own, k, n, alike, j->threshold, j->left_out)
+  FOR_EACH_SIZE(lu, k, ELIMINATE)
+  own->finite = lu->size[k] == 0 || isfinite(lu->values[lu->diagonal[k]]);
+}
+
+static void factor_part(int p, void *user)
+{
+  const job *j = user;
+  part *own = &j->lu->parts[p];
+  start_part(own);
+  for (int k = own->range.first; k <= own->range.root; k++) set_scale(j->lu, own, k);
+  for (int k = own->range.first; k <= own->range.root && own->finite; k++) factor_node(j, own, k);
+}
+
+/* Adds what a part has subtracted from blocks above it. */
+static void merge_front(poli_block_lu *lu, const part *own)
+{
+  const int root = own->range.root;
+  const long *to = lu->merge + own->merge;
+  const double *from = lu->values + own->front;
+  for (int a = lu->first[root]; a < lu->first[root + 1]; a++)
+    for (int b = lu->first[root]; b < lu->first[root + 1]; b++, to++) {
+      const int count = lu->size[lu->next[a]] * lu->size[lu->next[b]];
+      for (int i = 0; i < count; i++) lu->values[*to + i] += *from++;
+    }
+}
+
 int poli_block_lu_factor(poli_block_lu *lu, double threshold, const unsigned char *left_out)
 {
+  job j = {.lu = lu, .threshold = threshold, .left_out = left_out};
+  part *last = &lu->parts[lu->num_parts];
   int num_dropped = 0, finite = 1;
+  start_part(last);
+  for (int i = 0; i < lu->num_top; i++) set_scale(lu, last, lu->top ? lu->top[i] : i);
+  poli_parallel(lu->threads, lu->num_parts, factor_part, &j);
+  for (int p = 0; p < lu->num_parts; p++) {
+    last->finite = last->finite && lu->parts[p].finite;
+    merge_front(lu, &lu->parts[p]);
+  }
+  for (int i = 0; i < lu->num_top && last->finite; i++)
+    factor_node(&j, last, lu->top ? lu->top[i] : i);
   lu->smallest = HUGE_VAL;
   lu->smallest_row = -1;
-  for (int k = 0; k < lu->num_nodes; k++)
-    for (int i = 0; i < lu->size[k]; i++) {
-      const double entry = fabs(lu->values[lu->diagonal[k] + i * (lu->size[k] + 1)]);
-      finite = finite && entry <= 1e300;
-      lu->inverse_scale[lu->row[k] + i] = entry > 0.0 ? 1.0 / entry : 1.0;
-    }
-  for (int k = 0; k < lu->num_nodes && finite; k++) {
-#define ELIMINATE(n, alike) num_dropped += eliminate(lu, k, n, alike, threshold, left_out)
-    FOR_EACH_SIZE(lu, k, ELIMINATE)
-    finite = lu->size[k] == 0 || isfinite(lu->values[lu->diagonal[k]]);
+  for (int p = 0; p <= lu->num_parts; p++) {
+    const part *own = &lu->parts[p];
+    num_dropped += own->num_dropped;
+    finite = finite && own->finite;
+    if (!(own->smallest < lu->smallest)) continue;
+    lu->smallest = own->smallest;
+    lu->smallest_row = own->smallest_row;
   }
   return finite ? num_dropped : -1;
 }
@@ -486,14 +705,17 @@ double poli_block_lu_smallest_pivot(const poli_block_lu *lu, int *row)
   return lu->smallest;
 }
 
-ALWAYS_INLINE void solve_forward(const poli_block_lu *lu, int k, int n, int alike, double *x)
+/* `front`: the unknowns above the part, or NULL. */
+ALWAYS_INLINE void solve_forward(const poli_block_lu *lu, const part *in, double *front, int k,
+                                 int n, int alike, double *x)
 {
-  double *own = x + lu->row[k], *y = lu->work;
+  double *own = x + lu->row[k], *y = in->work;
   for (int i = 0; i < n; i++) y[i] = own[i];
   set_product(n, lu->values + lu->diagonal[k], y, own);
   for (int e = lu->first[k]; e < lu->first[k + 1]; e++)
     subtract_product(alike ? n : lu->size[lu->next[e]], n, lu->values + lu->lower[e], own,
-                     x + lu->row[lu->next[e]]);
+                     front && lu->outside[e] >= 0 ? front + lu->outside[e]
+                                                  : x + lu->row[lu->next[e]]);
 }
 
 ALWAYS_INLINE void solve_backward(const poli_block_lu *lu, int k, int n, int alike, double *x)
@@ -503,14 +725,59 @@ ALWAYS_INLINE void solve_backward(const poli_block_lu *lu, int k, int n, int ali
                      x + lu->row[lu->next[e]], x + lu->row[k]);
 }
 
-void poli_block_lu_solve(const poli_block_lu *lu, double *x)
+static void forward_part(int p, void *user)
 {
-  for (int k = 0; k < lu->num_nodes; k++) {
-#define FORWARD(n, alike) solve_forward(lu, k, n, alike, x)
-    FOR_EACH_SIZE(lu, k, FORWARD)
+  const job *j = user;
+  const poli_block_lu *lu = j->lu;
+  const part *own = &lu->parts[p];
+  double *front = own->work + own->block_size, *x = j->x;
+  for (int i = 0; i < own->front_rows; i++) front[i] = 0.0;
+  for (int k = own->range.first; k <= own->range.root; k++) {
+#define FORWARD_PART(n, alike) solve_forward(lu, own, front, k, n, alike, x)
+    FOR_EACH_SIZE(lu, k, FORWARD_PART)
   }
-  for (int k = lu->num_nodes - 1; k >= 0; k--) {
+}
+
+static void backward_part(int p, void *user)
+{
+  const job *j = user;
+  const poli_block_lu *lu = j->lu;
+  double *x = j->x;
+  for (int k = lu->parts[p].range.root; k >= lu->parts[p].range.first; k--) {
 #define BACKWARD(n, alike) solve_backward(lu, k, n, alike, x)
     FOR_EACH_SIZE(lu, k, BACKWARD)
   }
+}
+
+void poli_block_lu_solve(poli_block_lu *lu, double *x)
+{
+  job j = {.lu = lu, .x = x};
+  const part *last = &lu->parts[lu->num_parts];
+  poli_parallel(lu->threads, lu->num_parts, forward_part, &j);
+  for (int p = 0; p < lu->num_parts; p++) {
+    const part *own = &lu->parts[p];
+    const double *from = own->work + own->block_size;
+    for (int e = lu->first[own->range.root]; e < lu->first[own->range.root + 1]; e++)
+      for (int i = 0; i < lu->size[lu->next[e]]; i++) x[lu->row[lu->next[e]] + i] += *from++;
+  }
+  for (int i = 0; i < lu->num_top; i++) {
+    const int k = lu->top ? lu->top[i] : i;
+#define FORWARD(n, alike) solve_forward(lu, last, NULL, k, n, alike, x)
+    FOR_EACH_SIZE(lu, k, FORWARD)
+  }
+  for (int i = lu->num_top - 1; i >= 0; i--) {
+    const int k = lu->top ? lu->top[i] : i;
+    FOR_EACH_SIZE(lu, k, BACKWARD)
+  }
+  poli_parallel(lu->threads, lu->num_parts, backward_part, &j);
+}
+
+void poli_block_lu_set_threads(poli_block_lu *lu, int threads)
+{
+  lu->threads = threads;
+}
+
+int poli_block_lu_num_parts(const poli_block_lu *lu)
+{
+  return lu->num_parts;
 }

@@ -41,6 +41,11 @@ const unsigned char *poli_block_lu_dropped(const poli_block_lu *lu);
 double poli_block_lu_smallest_pivot(const poli_block_lu *lu, int *row);
 
 /* x <- A^-1 x, node after node. */
-void poli_block_lu_solve(const poli_block_lu *lu, double *x);
+void poli_block_lu_solve(poli_block_lu *lu, double *x);
+
+/* How many threads may factor and solve; 1 at first.  Results do not depend on it. */
+void poli_block_lu_set_threads(poli_block_lu *lu, int threads);
+/* Independent parts of the elimination, 0 of a small graph. */
+int poli_block_lu_num_parts(const poli_block_lu *lu);
 
 #endif

@@ -372,6 +372,14 @@ void poli_watch_free(poli_watch **watch)
   *watch = NULL;
 }
 
+void poli_watch_reset(poli_watch *watch)
+{
+  if (!watch) return;
+  memset(watch->loops, 0, (size_t)watch->num_loops * sizeof *watch->loops);
+  for (int c = 0; c < watch->num_loops; c++) watch->loops[c].constraint = -1;
+  watch->due = 0.0;
+}
+
 /* Measures d of the loops that are wanted and the rate at which it falls; 0 if that is not
  * possible. */
 static int measure(poli_watch *w, const pol_state *state)

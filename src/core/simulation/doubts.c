@@ -201,12 +201,20 @@ void pol_simulation_review(pol_simulation *sim)
 
   const long solved = steps * poli_integrator_num_substeps(sim->integrator);
   if (steps >= 10 && sim->options.published.exact_iterations == 0 &&
+      newton->fixed_iterations == 0 &&
       2 * counts->newton_iterations > solved * newton->max_iterations)
     poli_simulation_warn(
         sim, sim->summary.t,
         "Newton's method needs %.3g iterations per step on average, of %d allowed: "
         "the step is too large or a force is not smooth; use a smaller step",
         (double)counts->newton_iterations / (double)solved, newton->max_iterations);
+  if (counts->inexact > 0)
+    poli_simulation_warn(
+        sim, sim->summary.t,
+        "in %ld of %ld steps the fixed number of Newton iterations left a residual "
+        "of up to %.3g times the tolerance; use more iterations, a smaller step, "
+        "or a new matrix more often",
+        counts->inexact, counts->steps, counts->worst_residual);
   if (counts->rejected > 3 * counts->steps + 10)
     poli_simulation_warn(sim, sim->summary.t,
                          "%ld steps were rejected and %ld accepted: the error estimate does not "

@@ -54,7 +54,8 @@ typedef struct poli_watch poli_watch;
 
 struct pol_simulation {
   const pol_mechanism *mechanism;
-  pol_formulation *formulation;
+  const pol_formulation *formulation;
+  pol_formulation *owned; /* the same, if it is not shared */
   pol_integrator *integrator;
   const pol_dae *dae;
   pol_progress progress;
@@ -125,6 +126,14 @@ struct pol_simulation {
   const char *warned[POL_MAX_WARNINGS]; /* the format strings of the warnings in the summary */
   pol_diagnostics diagnostics;
 };
+
+/* --- simulation.c ----------------------------------------------------------------------------- */
+
+/* As pol_simulation_create, with a formulation of the mechanism that others share and that outlives
+ * the simulation, or NULL. */
+pol_status poli_simulation_create(pol_simulation **simulation, const pol_mechanism *mechanism,
+                                  const pol_formulation *shared, const pol_settings *settings,
+                                  pol_diagnostics *diagnostics);
 
 /* --- settings.c ------------------------------------------------------------------------------- */
 
@@ -240,6 +249,8 @@ pol_status poli_simulation_check_turns(pol_simulation *sim, const pol_state *sta
 pol_status poli_watch_create(poli_watch **watch, const pol_formulation *formulation,
                              pol_integrator *integrator);
 void poli_watch_free(poli_watch **watch);
+/* Forgets what it has seen, for a new start at t = 0.  watch may be NULL. */
+void poli_watch_reset(poli_watch *watch);
 
 /* Looks at an accepted state, the result of a step of size h (0 at the start), if it is time to;
  * adds what it finds to singular.  Allocates nothing.  watch may be NULL. */
@@ -261,6 +272,13 @@ void poli_doubts_note(pol_simulation *sim, int first);
 /* Warns once if fixed steps have become unstable: after every 5 steps of the first 100 done, then
  * every 25. */
 void poli_simulation_doubt_step(pol_simulation *sim, long done);
+
+/* --- inputs.c --------------------------------------------------------------------------------- */
+
+/* The number of a variable among the inputs, -1 if it is none. */
+int poli_simulation_find_input(const pol_formulation *formulation, int variable);
+/* As pol_simulation_set_input, by that number. */
+pol_status poli_simulation_set_input(pol_simulation *sim, int input, double value);
 
 /* --- events.c --------------------------------------------------------------------------------- */
 

@@ -77,6 +77,9 @@ pol_status pol_settings_validate(const pol_settings *settings, char *message, si
     return poli_broken_rule("order must be 2, 4, 6 or 8 without rtol and atol, from which auto "
                             "chooses it",
                             message, size);
+  if (status == POL_OK && settings->variable && options->newton.fixed_iterations > 0)
+    return poli_broken_rule("newton.fixed_iterations must be 0 with steps of variable size",
+                            message, size);
   if (status == POL_OK && settings->variable && !pol_method_adapts(options->method))
     return poli_broken_rule("steps must be fixed: this method has no error estimate", message,
                             size);

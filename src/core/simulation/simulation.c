@@ -187,7 +187,7 @@ static pol_status check_steps(const pol_mechanism *mechanism, const pol_dae *dae
 }
 
 static pol_status build(pol_simulation *sim, const pol_mechanism *mechanism,
-                        const pol_settings *settings)
+                        const pol_formulation *shared, const pol_settings *settings)
 {
   pol_diagnostics *d = &sim->diagnostics;
   pol_status status = pol_settings_validate(settings, d->message, sizeof d->message);
@@ -205,10 +205,15 @@ static pol_status build(pol_simulation *sim, const pol_mechanism *mechanism,
   }
   sim->summary.num_invariants = poli_invariants_find(mechanism, sim->summary.invariants);
   const pol_formulation_kind kind = pol_settings_formulation(settings);
-  status = pol_formulation_supports(mechanism, kind, d->message, sizeof d->message);
-  if (status != POL_OK) return status;
-  status = pol_formulation_create(&sim->formulation, mechanism, kind);
-  if (status != POL_OK) return status;
+  if (shared != NULL) {
+    sim->formulation = shared;
+  } else {
+    status = pol_formulation_supports(mechanism, kind, d->message, sizeof d->message);
+    if (status != POL_OK) return status;
+    status = pol_formulation_create(&sim->owned, mechanism, kind);
+    if (status != POL_OK) return status;
+    sim->formulation = sim->owned;
+  }
   sim->dae = pol_formulation_dae(sim->formulation);
   status = pol_integrator_supports(sim->dae, &settings->options, d->message, sizeof d->message);
   if (status == POL_OK && settings->variable)
@@ -239,6 +244,13 @@ static pol_status build(pol_simulation *sim, const pol_mechanism *mechanism,
 pol_status pol_simulation_create(pol_simulation **simulation, const pol_mechanism *mechanism,
                                  const pol_settings *settings, pol_diagnostics *diagnostics)
 {
+  return poli_simulation_create(simulation, mechanism, NULL, settings, diagnostics);
+}
+
+pol_status poli_simulation_create(pol_simulation **simulation, const pol_mechanism *mechanism,
+                                  const pol_formulation *shared, const pol_settings *settings,
+                                  pol_diagnostics *diagnostics)
+{
   pol_diagnostics unknown = {.equation = -1};
   *simulation = NULL;
   if (mechanism == NULL || settings == NULL) {
@@ -255,7 +267,7 @@ pol_status pol_simulation_create(pol_simulation **simulation, const pol_mechanis
     sim->diagnostics = unknown;
     sim->progress = settings->progress;
     poli_monitor_begin(&monitor, &sim->progress, "equations");
-    status = build(sim, mechanism, settings);
+    status = build(sim, mechanism, shared, settings);
     poli_monitor_end(&monitor);
     if (monitor.cancelled) status = POL_CANCELLED; /* an inner call may have ignored it */
   }
@@ -282,7 +294,7 @@ void pol_simulation_free(pol_simulation **simulation)
   pol_simulation *sim = *simulation;
   poli_watch_free(&sim->watch);
   pol_integrator_free(&sim->integrator);
-  pol_formulation_free(&sim->formulation);
+  pol_formulation_free(&sim->owned);
   free(sim->memory);
   free(sim->times);
   free(sim->events);
@@ -302,12 +314,14 @@ static pol_status advance(pol_simulation *sim)
   poli_monitor_begin(&monitor, &sim->progress, "step");
   pol_status status = sim->variable ? pol_integrator_adapt(sim->integrator, sim->end)
                                     : pol_integrator_step(sim->integrator, h);
-  /* if the kept constraints have become dependent, another choice may help */
-  if (status > 0 && !sim->variable && pol_integrator_choose_constraints(sim->integrator) == POL_OK)
+  /* if the kept constraints have become dependent, another choice may help; in real time there is
+   * no second attempt */
+  const int tries_again = !sim->variable && sim->options.newton.fixed_iterations == 0;
+  if (status > 0 && tries_again && pol_integrator_choose_constraints(sim->integrator) == POL_OK)
     status = pol_integrator_step(sim->integrator, h);
   /* a singular position right at the end of the step: the next one leaves it behind */
   int crossed = -1;
-  if (status > 0 && !sim->variable &&
+  if (status > 0 && tries_again &&
       poli_integrator_drop_near(sim->integrator, h, &crossed) == POL_OK)
     status = pol_integrator_step(sim->integrator, h);
   poli_monitor_end(&monitor);

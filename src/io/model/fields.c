@@ -41,6 +41,9 @@ static const poli_number_range from_zero = {
 static const poli_number_range from_one = {
     1.0, INT32_MAX, 0, "must be a whole number from 1 to 2147483647", "1 to 2147483647"};
 
+static const poli_number_range to_most_threads = {
+    0.0, 256.0, 0, "must be a whole number from 0 to 256", "0 to 256"};
+
 /* Choices by a list of words, and by the name of each `number`. */
 #define WORDS(choices, ...)                                                                        \
   static const char *choices##_name(int number)                                                    \
@@ -554,6 +557,9 @@ static const poli_field variable_fields[] = {
     {"expression", &poli_expression, offsetof(pol_variable, expression), NULL,
      "must be an expression, such as \"2*hinge.angle\"", POLI_ALWAYS, .unit = "user-defined",
      .help = "such as `target - hinge.angle`"},
+    {"input", &poli_flag, offsetof(pol_variable, input), .standard = "false",
+     .help = "an [input](embedding.md#inputs): C programs may change its value between steps; the "
+             "expression is its first value and must be constant"},
     {.key = NULL},
 };
 
@@ -626,6 +632,12 @@ static const poli_field newton_fields[] = {
      .help = "`modified`: contraction above which the matrix is evaluated again"},
     {"line_search", &poli_integer, OPTION(newton.line_search), &from_zero, .standard = "8",
      .help = "maximum number of halvings; 0: no line search"},
+    {"fixed_iterations", &poli_integer, OPTION(newton.fixed_iterations), &from_zero,
+     .standard = "0",
+     .help = "[real time](methods.md#real-time): exactly so many iterations per step; 0: as many "
+             "as the tolerance needs"},
+    {"matrix_interval", &poli_integer, OPTION(newton.matrix_interval), &from_one, .standard = "1",
+     .help = "`fixed_iterations`: number of steps with one matrix"},
     {.key = NULL},
 };
 
@@ -768,6 +780,9 @@ static const poli_field simulation_fields[] = {
      .help = "only to [repeat published runs](#repeating-published-runs)"},
     {"solver", &poli_choice, OPTION(solver), &solvers, .standard = "\"auto\"",
      .help = "`auto` (by size and fill), `dense` (LAPACK) or `sparse` (KLU)"},
+    {"threads", &poli_integer, OPTION(threads), &to_most_threads, .standard = "0",
+     .help = "for one step of a large mechanism; 0: one for each processor. Results do not depend "
+             "on it"},
     {.key = NULL},
 };
 

@@ -180,6 +180,7 @@ extern const poli_value poli_text;        /* const char * */
 extern const poli_value poli_word;        /* const char *: a choice that is checked later */
 extern const poli_value poli_number;      /* double */
 extern const poli_value poli_integer;     /* int; 2.0 is a whole number too, as in JSON Schema */
+extern const poli_value poli_flag;        /* int, 0 or 1 */
 extern const poli_value poli_pair;        /* double[2] */
 extern const poli_value poli_vector;      /* double[3] */
 extern const poli_value poli_quaternion;  /* double[4] */

@@ -194,6 +194,13 @@ static void read_number(poli_reader *reader, const poli_place *place, const poli
 }
 
 /* A list of value->count items.  A wrong item is reported at its own place. */
+static void read_flag(poli_reader *reader, const poli_place *place, const poli_field *field,
+                      void *target)
+{
+  if (!json_is_boolean(place->value)) poli_report_wrong(reader, place, field);
+  *(int *)target = json_is_true(place->value);
+}
+
 static void read_items(poli_reader *reader, const poli_place *place, const poli_field *field,
                        void *target)
 {
@@ -468,6 +475,9 @@ const poli_value poli_number = POLI_VALUE(read_number, sizeof(double), POLI_RANG
 const poli_value poli_integer =
     POLI_VALUE(read_number, sizeof(int), POLI_RANGE, "must be a whole number", "whole number",
                "{'type': 'integer'}");
+const poli_value poli_flag =
+    POLI_VALUE(read_flag, sizeof(int), POLI_NO_DETAIL, "must be true or false", "`true` or `false`",
+               "{'type': 'boolean'}");
 const poli_value poli_pair = LIST(2, poli_number, 2 * sizeof(double), POLI_RANGE,
                                   "must be a list of 2 numbers", "2 numbers");
 const poli_value poli_vector = LIST(3, poli_number, 3 * sizeof(double), POLI_RANGE,
