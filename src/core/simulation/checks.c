@@ -97,7 +97,9 @@ void poli_simulation_warn(pol_simulation *sim, double t, const char *format, ...
 
 int poli_first_not_finite(int count, const double *x)
 {
-  for (int i = 0; i < count; i++)
+  double sum = 0.0; /* not zero if one is not finite */
+  for (int i = 0; i < count; i++) sum += 0.0 * x[i];
+  for (int i = 0; i < count && !(sum == 0.0); i++)
     if (!isfinite(x[i])) return i;
   return -1;
 }
@@ -203,19 +205,19 @@ static const double pi = 3.14159265358979323846;
 
 /* The first angle of a joint that changes by half a turn or more in a time h, at its present rate,
  * of those that the motion depends on or of the others. */
-static int find_angle(const pol_formulation *formulation, const pol_state *state, double h,
-                      int needed, char *where, size_t size)
+static int find_angle(const poli_instant *now, double h, int needed, char *where, size_t size)
 {
+  const pol_formulation *formulation = now->formulation;
   const pol_mechanism *mechanism = pol_formulation_mechanism(formulation);
-  const pol_point at = pol_state_point(state);
   for (int k = 0; k < pol_mechanism_num_joints(mechanism); k++) {
     const pol_joint *joint = pol_mechanism_joint(mechanism, k);
     for (int i = 0; i < pol_joint_num_coordinates(joint); i++) {
       const pol_coordinate_info *info = pol_joint_coordinate(joint, i);
       double angle, rate;
-      if (!info->angular || poli_formulation_needs_turns(formulation, k, i) != needed) continue;
-      pol_formulation_joint_coordinate(formulation, &at, k, i, &angle, &rate);
+      if (!info->angular) continue;
+      poli_instant_coordinate(now, k, i, &angle, &rate);
       if (!(fabs(rate) * h >= pi)) continue;
+      if (poli_formulation_needs_turns(formulation, k, i) != needed) continue;
       snprintf(where, size, "joint '%s', %s", joint->name, info->name);
       return 1;
     }
@@ -223,22 +225,42 @@ static int find_angle(const pol_formulation *formulation, const pol_state *state
   return 0;
 }
 
-pol_status poli_simulation_check_turns(pol_simulation *sim, const pol_state *state)
+/* Whether an angle may change by half a turn in a time h: of a joint that turns about one axis it
+ * changes by what its bodies turn; the angles of a universal joint can be faster. */
+static int may_turn_far(const poli_instant *now, double h)
+{
+  const pol_formulation *f = now->formulation;
+  double square = 0.0;
+  for (int b = 0; b < f->num_bodies; b++) {
+    poli_frame own;
+    const double *w = poli_instant_frame(now, b, &own)->w;
+    square = fmax(square, poli_v3_dot(w, w));
+  }
+  if (!(2.0 * sqrt(square) * h < 0.99 * pi)) return 1;
+  for (int k = 0; k < f->num_joints; k++)
+    if (f->joints[k].kernel.num_rows == 4 && f->joints[k].kernel.joins) return 1;
+  return 0;
+}
+
+pol_status poli_simulation_check_turns(pol_simulation *sim, const pol_state *state,
+                                       const poli_instant *now)
 {
   const pol_formulation *f = sim->formulation;
   const double h = state->t - sim->t;
   pol_lost_turns *lost = &sim->summary.lost_turns;
   char where[sizeof lost->where];
-  int wrong = find_angle(f, state, h, 1, where, sizeof where);
+  const int far = may_turn_far(now, h);
+  int wrong = far && find_angle(now, h, 1, where, sizeof where);
   /* a bushing that has turned across the place where its rotation vector jumps */
   for (int k = 0; k < f->num_forces && !wrong; k++) {
     const pol_force *force = pol_mechanism_force(f->mechanism, k);
     const poli_force_kernel *kernel = &f->forces[k].kernel;
-    poli_frame frames[2];
+    poli_frame own[2];
     double rho[3], omega[3];
     if (force->type != POL_BUSHING) continue;
-    poli_formulation_frames(f, state->q, state->v, kernel->body, frames);
-    if (!poli_bushing_rotation(&kernel->bushing, &frames[0], &frames[1], rho, omega)) continue;
+    if (!poli_bushing_rotation(&kernel->bushing, poli_instant_frame(now, kernel->body[0], &own[0]),
+                               poli_instant_frame(now, kernel->body[1], &own[1]), rho, omega))
+      continue;
     poli_v3_add_scaled(-h, omega, rho);
     wrong = poli_v3_dot(rho, rho) >= pi * pi;
     if (wrong)
@@ -253,7 +275,7 @@ pol_status poli_simulation_check_turns(pol_simulation *sim, const pol_state *sta
     return POL_RETRY;
   }
   /* only results are affected */
-  if (find_angle(f, state, h, 0, where, sizeof where) && lost->count++ == 0) {
+  if (far && find_angle(now, h, 0, where, sizeof where) && lost->count++ == 0) {
     lost->t = state->t;
     snprintf(lost->where, sizeof lost->where, "%s", where);
   }
