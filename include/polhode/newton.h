@@ -14,6 +14,14 @@ typedef enum pol_newton_kind {
                             and energy-momentum methods evaluate it in each step */
 } pol_newton_kind;
 
+/* When the iteration of a generalized-alpha method ends; other methods have the tolerance as it is.
+ */
+typedef enum pol_newton_stop {
+  POL_STOP_BY_ERROR, /* up to 100 times the tolerance where the estimated error of the step is so
+                        large that the difference is below 1 % of it */
+  POL_STOP_TIGHT     /* the tolerance as it is */
+} pol_newton_stop;
+
 /* Options of the Newton iteration. */
 typedef struct pol_newton_options {
   pol_newton_kind kind;
@@ -22,6 +30,7 @@ typedef struct pol_newton_options {
   double refresh;  /* modified: the matrix is re-evaluated if the contraction exceeds this value, or
                       if four more iterations would not converge; default 0.5 */
   int line_search; /* maximum number of halvings in the Armijo line search; 0: no line search */
+  pol_newton_stop stop;
 } pol_newton_options;
 
 /* Work done since the start. */

@@ -95,6 +95,7 @@ typedef struct poli_alpha {
   double length;                   /* of the dae, or its largest translation; not of states */
   double acceleration[POLI_KINDS]; /* largest acceleration of each kind, without the states, at the
                                      last residual */
+  double change[POLI_KINDS];       /* and their largest change in the step */
 } poli_alpha;
 
 static inline void poli_alpha_copy(double *to, const double *from, int n)
@@ -118,7 +119,6 @@ void poli_alpha_recentre(poli_alpha *s);      /* next.v, next.vd, next.a as the 
 pol_status poli_alpha_place(const double *x, void *alpha);
 pol_status poli_alpha_residual(const double *x, double *r, void *alpha);
 pol_status poli_alpha_evaluate(poli_alpha *s, double *r); /* the scaled residual at s->next */
-void poli_alpha_measure(poli_alpha *s);                   /* sets s->acceleration from s->next */
 void poli_alpha_add_transposed(poli_alpha *s, double scale, const double *eta,
                                double *out); /* out += scale B(q_n)^T eta */
 void poli_alpha_tolerances(double *tolerance, void *alpha);

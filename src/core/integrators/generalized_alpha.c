@@ -473,7 +473,6 @@ static pol_status attempt(pol_integrator *integrator, double t, double h, const 
   pol_diagnostics *d = &integrator->diagnostics;
   begin_attempt(integrator, t, h);
   *q = s->next.q;
-  *v = s->model_v;
 
   /* now.v and now.a of a step of this size */
   pol_status status = POL_OK;
@@ -499,6 +498,7 @@ static pol_status attempt(pol_integrator *integrator, double t, double h, const 
     if (status) poli_dae_blame(s->dae, s->scratch, d);
   }
 
+  *v = s->by_rows ? s->next.v : s->model_v;
   status = check_coordinates(s, status, d);
   if (!status) return POL_OK;
   reject(integrator);
