@@ -367,6 +367,7 @@ typedef struct attempt {
   int new_matrix;  /* evaluated just before the correction */
   int matrices;    /* in this step */
   int fresh;       /* the step has the matrix of its first guess */
+  int old;         /* it began with one from a step before */
   double slowest;  /* fall of the residual with this matrix, negative: not known */
   double
       last_size; /* of a correction with this matrix in terms of the goal, 0 if it is the first */
@@ -505,9 +506,9 @@ static int finish(poli_newton *s, const poli_newton_system *system, double *x, d
 /* A matrix that replaces an old one within a step comes too late: the correction by the old one and
  * a residual were in vain.  The next steps start with a new matrix each, more of them each time it
  * happens; then an old one is tried again. */
-static void plan_matrices(poli_newton *s, int fresh, int matrices)
+static void plan_matrices(poli_newton *s, int old, int matrices)
 {
-  if (fresh || s->options.kind != POL_NEWTON_MODIFIED) return;
+  if (!old || s->options.kind != POL_NEWTON_MODIFIED) return;
   if (matrices == 0)
     s->fresh_length = 0;
   else
@@ -543,6 +544,7 @@ pol_status poli_newton_solve(poli_newton *newton, const poli_newton_system *syst
   for (int k = 0; k < s->options.max_iterations; k++) {
     /* The matrix: an old one as long as it converges fast enough. */
     a.new_matrix = !modified || !s->has_matrix;
+    if (k == 0) a.old = !a.new_matrix;
     a.fresh = modified && (k == 0 ? a.new_matrix : a.fresh && !a.new_matrix);
     if (k == 2) s->has_accepted = 0;
     if (a.new_matrix) {
@@ -584,7 +586,7 @@ pol_status poli_newton_solve(poli_newton *newton, const poli_newton_system *syst
     if (now == ONLY_ROUND_OFF) return POL_OK;
     if (now == DIVERGES) break;
     if (now == DONE && finish(s, system, x, d->correction, &status)) {
-      plan_matrices(s, a.fresh, a.matrices);
+      plan_matrices(s, a.old, a.matrices);
       s->spent += d->iteration;
       s->uses++;
       if ((double)d->iteration * s->uses > s->spent) s->has_matrix = 0;
