@@ -347,7 +347,11 @@ static pol_status adapt_to_step(poli_alpha *s, pol_diagnostics *d)
   int nv = s->saddle->nv, index3 = s->options->index == POL_INDEX_3 && s->dae->num_holonomic > 0;
   pol_status status = POL_OK;
   s->last_h = s->h;
-  if (index3) {
+  if (index3 && poli_alpha_rows_know_velocities(s))
+    status = poli_alpha_rows_velocity_defect(s, s->now.v, defect);
+  else if (index3)
+    status = POL_RETRY;
+  if (status > 0) { /* by the general matrix */
     forget_shared_matrix(s);
     status = poli_assembler_velocity_defect(s->assembler, t, s->now.q, s->now.v, defect, d);
   }
