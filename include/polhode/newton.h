@@ -17,7 +17,7 @@ typedef enum pol_newton_kind {
 /* When the iteration of a generalized-alpha method ends; other methods have the tolerance as it is.
  */
 typedef enum pol_newton_stop {
-  POL_STOP_BY_ERROR, /* up to 100 times the tolerance where the estimated error of the step is so
+  POL_STOP_BY_ERROR, /* up to 1000 times the tolerance where the estimated error of the step is so
                         large that the difference is below 1 % of it */
   POL_STOP_TIGHT     /* the tolerance as it is */
 } pol_newton_stop;

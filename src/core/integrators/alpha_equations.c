@@ -253,7 +253,7 @@ pol_status poli_alpha_residual(const double *x, double *r, void *alpha)
  * last correction leaves a hundredth of it (newton.h). */
 static double step_tolerance(const poli_alpha *s)
 {
-  const double share = 1e-5, most = 100.0, tight = s->options->newton.tolerance;
+  const double share = 1e-5, most = 1000.0, tight = s->options->newton.tolerance;
   double least = HUGE_VAL;
   if (s->options->newton.stop == POL_STOP_TIGHT) return tight;
   for (int k = 0; k < POLI_KINDS; k++) {
