@@ -126,6 +126,7 @@ const char *pol_start_name(pol_start start);
 const char *pol_redundant_name(pol_redundant redundant);
 const char *pol_guess_name(pol_guess guess);
 const char *pol_newton_kind_name(pol_newton_kind kind);
+const char *pol_newton_stop_name(pol_newton_stop stop);
 const char *pol_solver_kind_name(pol_solver_kind kind);
 const char *pol_controller_name(pol_controller controller);
 

@@ -14,6 +14,14 @@ typedef enum pol_newton_kind {
                             and energy-momentum methods evaluate it in each step */
 } pol_newton_kind;
 
+/* When the iteration of a generalized-alpha method ends; other methods have the tolerance as it is.
+ */
+typedef enum pol_newton_stop {
+  POL_STOP_BY_ERROR, /* up to 1000 times the tolerance where the estimated error of the step is so
+                        large that the difference is below 1 % of it */
+  POL_STOP_TIGHT     /* the tolerance as it is */
+} pol_newton_stop;
+
 /* Options of the Newton iteration. */
 typedef struct pol_newton_options {
   pol_newton_kind kind;
@@ -29,6 +37,7 @@ typedef struct pol_newton_options {
    * generalized-alpha methods with steps of fixed size. */
   int fixed_iterations;
   int matrix_interval; /* fixed_iterations: steps between two matrices, 1 or more */
+  pol_newton_stop stop;
 } pol_newton_options;
 
 /* Work done since the start. */

@@ -79,6 +79,7 @@ static void steps_are_those_of_the_general_matrix(void **state)
         settings.options.sigma = sigmas[k == 1 || spatial];
         settings.options.index = (pol_index)index;
         settings.options.newton.tolerance = 1e-12;
+        settings.options.newton.stop = POL_STOP_TIGHT;
         settings.formulation = spatial ? POL_SO3XR3_SPATIAL : POL_SO3XR3;
         settings.variable = 0;
         settings.step = cases[c].h;

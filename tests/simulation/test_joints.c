@@ -520,7 +520,8 @@ static void racks_and_screws_tie_rotation_to_translation(void **state)
   assert_near(&last.angular_velocity[2], &(double){screw * 10.0 / lead}, 1, 1e-7);
   pol_point at = pol_state_point(pol_simulation_state(simulation));
   pol_formulation_coupling_effort(pol_simulation_formulation(simulation), &at, 0, effort);
-  assert_near(&effort[0], &(double){2.0 * rack - 5.0}, 1, 1e-8);
+  /* round-off: angles of 500 rad, 1e-13, over h^2, times 0.3 kg m; up to 3 times that was seen */
+  assert_near(&effort[0], &(double){2.0 * rack - 5.0}, 1, 1e-7);
   assert_near(&effort[1], &(double){0.03 * rack / 0.1}, 1, 1e-8);
   drop(simulation, model);
 }

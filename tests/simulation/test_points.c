@@ -98,6 +98,7 @@ static void formulations_do_not_matter_to_points(void **state)
 {
   (void)state;
   pol_model *model = read_model(MODELS "four_particles.json");
+  model->settings.options.newton.stop = POL_STOP_TIGHT;
   double first[12];
   for (int kind = 0; kind < pol_formulation_count(); kind++) {
     model->settings.formulation = (pol_formulation_kind)kind;

@@ -23,6 +23,16 @@ static const double correction_grains = 1.0, residual_grains = 64.0;
 /* Largest error after the last correction, as a fraction of the tolerance. */
 static const double most_left = 0.01;
 
+/* Steps that start with a new matrix after an old one was given up within a step. */
+enum { FEWEST_FRESH = 4, MOST_FRESH = 64 };
+
+/* Steps for which a residual has the same measure. */
+enum { MOST_ACCEPTED = 15 };
+
+/* Fall of the residual by the second and later corrections with the matrix of the first guess, as
+ * long as it has not been measured. */
+static const double careful_rate = 0.05;
+
 /* The cost of a new sparse matrix, evaluated and factorised, in iterations. */
 static const double sparse_cost = 6.0;
 
@@ -48,6 +58,7 @@ pol_status poli_newton_create_for(poli_newton **newton, const pol_dae *dae,
   if (!s) return POL_NO_MEMORY;
   const size_t n = (size_t)matrix->n, kinds = POLI_KINDS + (size_t)dae->num_states;
   *s = (poli_newton){.options = *options, .dae = dae, .matrix = *matrix, .counts = counts};
+  s->fresh_rate = careful_rate;
   s->num_kinds = (int)kinds;
   poli_arena arena = {0};
   do {
@@ -88,7 +99,8 @@ void poli_newton_free(poli_newton **newton)
 
 void poli_newton_reset(poli_newton *newton)
 {
-  newton->has_matrix = 0;
+  newton->has_matrix = newton->has_accepted = 0;
+  newton->fresh_rate = careful_rate;
 }
 
 /* --- the matrix, by its pattern or by an operator --------------------------------------------- */
@@ -146,7 +158,8 @@ static void set_multiplier_sizes(poli_newton *s, const double *x)
 /* --- norms ------------------------------------------------------------------------------------ */
 
 /* Whether what is accepted still holds: the tolerances are nearly the same, in the same step and
- * with the same matrix. */
+ * with the same matrix; matrices without a pattern are that of a few steps, whose rows hardly
+ * change their size. */
 static int is_measured(const poli_newton *s)
 {
   const double most = 1.2;
@@ -162,6 +175,7 @@ static void measure_accepted(poli_newton *s, const double *x)
 {
   const int n = s->matrix.n;
   if (is_measured(s)) return;
+  set_row_sizes(s);
   for (int i = 0; i < n; i++) s->accepted[i] = DBL_MIN;
   for (int k = 0; k < s->num_kinds; k++) {
     const double *size = s->row_size + (size_t)k * (size_t)n;
@@ -177,6 +191,7 @@ static void measure_accepted(poli_newton *s, const double *x)
     if (round_off > s->accepted[i]) s->accepted[i] = round_off;
   }
   s->has_accepted = 1;
+  s->accepted_steps = 0;
   if (s->matrix.least_share > 0.0) {
     /* of a balance at least a fraction of the largest one of its kind */
     memset(s->least, 0, (size_t)s->num_kinds * sizeof *s->least);
@@ -211,6 +226,18 @@ static double residual_norm(const poli_newton *s, const double *r)
     sum[0] += sum[k];
   }
   return isfinite(sum[0]) ? largest[0] : sum[0];
+}
+
+/* The first row whose residual is not finite, or -1.  Constraints are checked first: theirs spoil
+ * the balance too, by way of the reactions. */
+static int first_not_finite(const poli_newton *s)
+{
+  const int n = s->matrix.n;
+  double sum = 0.0;
+  for (int i = 0; i < n; i++) sum += 0.0 * s->r[i];
+  for (int i = 0, first = s->matrix.num_increments; i < n && !(sum == 0.0); i++)
+    if (!isfinite(s->r[(first + i) % n])) return (first + i) % n;
+  return -1;
 }
 
 /* The row of the largest residual, or of the first that is not finite. */
@@ -317,8 +344,7 @@ static pol_status refresh(poli_newton *s, const poli_newton_system *system, pol_
                 "the mechanism may be in a singular position or have redundant constraints", d);
   if (status)
     return fail(s, status, -1, "the Newton matrix could not be factorised", smaller_step, d);
-  set_row_sizes(s);
-  s->has_accepted = 0;
+  if (!s->matrix.operator) s->has_accepted = 0;
   s->has_matrix = 1;
   s->rate = -1.0;
   s->uses = 0;
@@ -340,6 +366,8 @@ typedef struct attempt {
   int corrections; /* so far in this step */
   int new_matrix;  /* evaluated just before the correction */
   int matrices;    /* in this step */
+  int fresh;       /* the step has the matrix of its first guess */
+  int old;         /* it began with one from a step before */
   double slowest;  /* fall of the residual with this matrix, negative: not known */
   double
       last_size; /* of a correction with this matrix in terms of the goal, 0 if it is the first */
@@ -430,15 +458,21 @@ static verdict test(poli_newton *s, const poli_newton_system *system, attempt *a
    * is made without evaluating its residual, if the error after that is negligible.  A correction
    * that started within round-off is noise, and so is the error after it. */
   const double ahead = rate / (1.0 - rate) * correction;
+  double later = rate;
+  if (a->fresh && a->corrections == 1) later = fmax(rate, s->fresh_rate);
+  if (a->fresh && a->corrections == 2 && !a->new_matrix && !in_round_off) s->fresh_rate = rate;
   if (!system->place || in_round_off ? a->after <= 1.0 && ahead <= 1.0
-                                     : rate * a->after <= 1.0 && rate * ahead <= most_left)
+                                     : later * a->after <= 1.0 && later * ahead <= most_left)
     return DONE;
 
   /* A correction by a new matrix may leave nothing but round-off: its square.  A simplified matrix
-   * leaves more, so it must also have come to a standstill. */
+   * leaves more, so it must also have come to a standstill.  At a standstill the residual may be
+   * larger: in long chains the round-off of many rows adds up. */
   const double largest = 1.0 / sqrt(DBL_EPSILON);
-  int tiny = a->new_matrix && a->share == 1.0 && a->before <= 1.0 && a->after <= 1.0 &&
-             (s->options.kind != POL_NEWTON_SIMPLIFIED || a->after > 0.5 * a->before);
+  const int stands = a->after > 0.5 * a->before;
+  const double most = stands ? 4.0 : 1.0;
+  int tiny = a->new_matrix && a->share == 1.0 && a->before <= most && a->after <= most &&
+             (s->options.kind != POL_NEWTON_SIMPLIFIED || stands);
   for (int i = 0; tiny && i < s->matrix.num_increments; i++)
     tiny = fabs(s->dx[i]) <= largest * s->grain[s->kind[i]];
   if (tiny) return ONLY_ROUND_OFF;
@@ -508,6 +542,20 @@ static pol_status solve_fixed(poli_newton *s, const poli_newton_system *system, 
               "take a smaller step, more iterations, or a new matrix more often", d);
 }
 
+/* A matrix that replaces an old one within a step comes too late: the correction by the old one and
+ * a residual were in vain.  The next steps start with a new matrix each, more of them each time it
+ * happens; then an old one is tried again. */
+static void plan_matrices(poli_newton *s, int old, int matrices)
+{
+  if (!old || s->options.kind != POL_NEWTON_MODIFIED) return;
+  if (matrices == 0)
+    s->fresh_length = 0;
+  else
+    s->fresh_length = s->fresh_length == 0 ? FEWEST_FRESH : 2 * s->fresh_length;
+  if (s->fresh_length > MOST_FRESH) s->fresh_length = MOST_FRESH;
+  s->fresh_steps = s->fresh_length;
+}
+
 pol_status poli_newton_solve(poli_newton *newton, const poli_newton_system *system, double *x,
                              pol_diagnostics *diagnostics)
 {
@@ -518,22 +566,27 @@ pol_status poli_newton_solve(poli_newton *newton, const poli_newton_system *syst
                             ? smaller_step
                             : "take a smaller step, or try the full Newton matrix";
   attempt a = {.slowest = -1.0};
-  s->has_accepted = 0;
+  if (!s->matrix.operator || ++s->accepted_steps > MOST_ACCEPTED) s->has_accepted = 0;
   d->iteration = 0;
   d->correction = 0.0;
   if (s->options.fixed_iterations > 0) return solve_fixed(s, system, x, d);
 
-  /* Evaluate at the predicted x.  Constraints are checked first: theirs spoil the balance too, by
-   * way of the reactions. */
+  /* Evaluate at the predicted x. */
   pol_status status = evaluate_or_fail(s, system, x, d);
   if (status) return status;
-  for (int i = 0, first = s->matrix.num_increments; i < n; i++)
-    if (!isfinite(s->r[(first + i) % n]))
-      return fail(s, POL_NOT_FINITE, (first + i) % n, "a residual is not finite", smaller, d);
+  const int bad = first_not_finite(s);
+  if (bad >= 0) return fail(s, POL_NOT_FINITE, bad, "a residual is not finite", smaller, d);
 
+  if (s->fresh_steps > 0) {
+    s->fresh_steps--;
+    s->has_matrix = 0;
+  }
   for (int k = 0; k < s->options.max_iterations; k++) {
     /* The matrix: an old one as long as it converges fast enough. */
     a.new_matrix = !modified || !s->has_matrix;
+    if (k == 0) a.old = !a.new_matrix;
+    a.fresh = modified && (k == 0 ? a.new_matrix : a.fresh && !a.new_matrix);
+    if (k == 2) s->has_accepted = 0;
     if (a.new_matrix) {
       if ((status = refresh(s, system, d))) return status;
       a.matrices++;
@@ -573,6 +626,7 @@ pol_status poli_newton_solve(poli_newton *newton, const poli_newton_system *syst
     if (now == ONLY_ROUND_OFF) return POL_OK;
     if (now == DIVERGES) break;
     if (now == DONE && finish(s, system, x, d->correction, &status)) {
+      plan_matrices(s, a.old, a.matrices);
       s->spent += d->iteration;
       s->uses++;
       if ((double)d->iteration * s->uses > s->spent) s->has_matrix = 0;

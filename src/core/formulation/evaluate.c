@@ -243,7 +243,13 @@ static void write_joint_rows(const evaluation *e, const poli_joint_kernel *kerne
 {
   const poli_frame *first = poli_frame_of(e->frames, kernel->body[0]),
                    *second = poli_frame_of(e->frames, kernel->body[1]);
+  const int total = (e->want & POLI_TOTAL_ACCELERATION) != 0;
   double rows[POL_MAX_JOINT_ROWS];
+  if (total && kernel->radius == 0.0) {
+    poli_joint_motion(kernel, first, second, e->out->position + row, e->out->velocity + row,
+                      e->out->acceleration + row);
+    return;
+  }
   if (e->want & POL_POSITION) poli_joint_position(kernel, first, second, e->out->position + row);
   if (e->want & POL_VELOCITY) {
     poli_joint_velocity(kernel, first, second, rows);
@@ -251,13 +257,15 @@ static void write_joint_rows(const evaluation *e, const poli_joint_kernel *kerne
   }
   if (!(e->want & POL_ACCELERATION)) return;
   poli_joint_acceleration(kernel, first, second, rows);
-  if (!e->f->chart->direct) {
-    /* B_c bias: the velocity map applied to the bias accelerations */
+  if (!e->f->chart->direct || total) {
+    /* B_c bias: the velocity map applied to the bias accelerations, or to all of them */
     poli_frame bias[2] = {*first, *second};
     double extra[POL_MAX_JOINT_ROWS];
     for (int i = 0; i < 2; i++) {
       poli_v3_copy(bias[i].wb, bias[i].w);
       poli_v3_copy(bias[i].ub, bias[i].u);
+      poli_v3_add_scaled(total, bias[i].wd, bias[i].w);
+      poli_v3_add_scaled(total, bias[i].ud, bias[i].u);
     }
     poli_joint_velocity(kernel, &bias[0], &bias[1], extra);
     for (int i = 0; i < kernel->num_rows; i++) rows[i] += extra[i];
@@ -314,6 +322,8 @@ static pol_status write_coupling_row(const evaluation *e, const poli_placed_coup
     for (int k = 0; k < 12 && !status; k++) {
       const poli_frame *frame = k < 6 ? first : second;
       acceleration += gradient[k] * (k % 6 < 3 ? frame->wb : frame->ub)[k % 3];
+      if (e->want & POLI_TOTAL_ACCELERATION)
+        acceleration += gradient[k] * (k % 6 < 3 ? frame->wd : frame->ud)[k % 3];
       for (int j = 0; j < 12; j++) acceleration += y[k] * H[k][j] * y[j];
     }
     e->out->acceleration[coupling->row] += factor * acceleration;
@@ -334,12 +344,14 @@ static pol_status write_constraints(const evaluation *e)
     /* p.p - 1 and its time derivatives */
     const poli_placed_body *body = &f->bodies[b];
     const double *p = e->at->q + body->q, *pd = e->at->v ? e->at->v + body->v : NULL;
+    const double *pdd = e->want & POLI_TOTAL_ACCELERATION ? e->at->vd + body->v : NULL;
     const int row = body->internal_row;
     double square = -1.0, rate = 0.0, acceleration = 0.0;
     for (int i = 0; i < 4 && row >= 0; i++) {
       square += p[i] * p[i];
       rate += pd ? 2.0 * p[i] * pd[i] : 0.0;
       acceleration += pd ? 2.0 * pd[i] * pd[i] : 0.0;
+      acceleration += pdd ? 2.0 * p[i] * pdd[i] : 0.0;
     }
     if (row < 0) continue;
     if (e->want & POL_POSITION) e->out->position[row] = square;

@@ -145,6 +145,10 @@ struct pol_formulation {
 /* Where the block with this upper left entry is; its columns all have the same rows. */
 poli_slot poli_slot_at(const pol_pattern *pattern, int row, int col);
 
+/* Beside POL_POSITION, POL_VELOCITY and POL_ACCELERATION: the last one with B v', at the v' of the
+ * point.  Not for directors. */
+enum { POLI_TOTAL_ACCELERATION = 1 << 30 };
+
 /* pol_dae.evaluate; evaluate.c */
 pol_status poli_formulation_evaluate(const pol_point *at, unsigned want, const pol_terms *out,
                                      double *scratch, void *user);

@@ -381,51 +381,58 @@ void pol_formulation_coupling_effort(const pol_formulation *formulation, const p
 
 /* --- energy, power, momentum ------------------------------------------------------------------ */
 
-void pol_formulation_energy(const pol_formulation *formulation, const pol_point *at,
-                            pol_energy *energy)
+void poli_instant_energy(const poli_instant *now, pol_energy *energy)
 {
-  const poli_instant now = {formulation, *at, NULL};
+  const pol_formulation *formulation = now->formulation;
+  const pol_point *at = &now->at;
   energy->kinetic = energy->potential = 0.0;
   for (int b = 0; b < formulation->num_bodies; b++) {
     const pol_body *body = pol_mechanism_body(formulation->mechanism, b);
     const double *rates = at->v + formulation->bodies[b].v;
-    poli_frame frame;
+    poli_frame own;
+    const poli_frame *frame = poli_instant_frame(now, b, &own);
     double momentum[3], twice = 0.0;
-    poli_formulation_frame(formulation, at->q, at->v, b, &frame);
-    poli_m3_apply(body->inertia, frame.w, momentum);
-    energy->kinetic += 0.5 * body->mass * poli_v3_dot(frame.u, frame.u);
+    poli_m3_apply(body->inertia, frame->w, momentum);
+    energy->kinetic += 0.5 * body->mass * poli_v3_dot(frame->u, frame->u);
     if (!formulation->bodies[b].chart->polynomial) {
-      twice = poli_v3_dot(momentum, frame.w);
+      twice = poli_v3_dot(momentum, frame->w);
     } else { /* directors need not be rigid */
       for (int i = 0; i < 9; i++)
         twice += poli_director_inertia(body, i / 3, i % 3) *
                  poli_v3_dot(rates + 3 * (i / 3), rates + 3 * (i % 3));
     }
     energy->kinetic += 0.5 * twice;
-    energy->potential -= body->mass * poli_v3_dot(formulation->gravity, frame.x);
+    energy->potential -= body->mass * poli_v3_dot(formulation->gravity, frame->x);
   }
   for (int k = 0; k < formulation->num_forces; k++) {
     const poli_placed_force *force = &formulation->forces[k];
     poli_frame frames[2];
-    force_frames(&now, &force->kernel, frames);
+    force_frames(now, &force->kernel, frames);
     energy->potential += poli_placed_potential(force, at, &frames[0], &frames[1]);
   }
 }
 
-void pol_formulation_power(const pol_formulation *formulation, const pol_point *at,
-                           pol_power *power)
+void pol_formulation_energy(const pol_formulation *formulation, const pol_point *at,
+                            pol_energy *energy)
 {
-  const poli_instant now = {formulation, *at, NULL};
+  poli_instant_energy(&(poli_instant){formulation, *at, NULL}, energy);
+}
+
+void poli_instant_power(const poli_instant *now, pol_power *power)
+{
+  const pol_formulation *formulation = now->formulation;
+  const pol_point *at = &now->at;
   double x[POLI_MAX_INPUTS];
   *power = (pol_power){0.0, 0.0, 0.0};
-  find_inputs(&now, x);
+  if (formulation->num_forces == 0 && formulation->num_drives == 0) return;
+  find_inputs(now, x);
   for (int k = 0; k < formulation->num_forces; k++) {
     pol_status status = POL_OK;
     poli_changed_force changed;
     const poli_placed_force *force = poli_expressions_force(formulation, k, x, &changed, &status);
     poli_frame frames[2];
     double dissipated, applied;
-    force_frames(&now, &force->kernel, frames);
+    force_frames(now, &force->kernel, frames);
     poli_placed_power(force, at, &frames[0], &frames[1], &dissipated, &applied);
     power->dissipated += dissipated;
     power->applied += applied;
@@ -433,13 +440,19 @@ void pol_formulation_power(const pol_formulation *formulation, const pol_point *
   for (int k = 0; k < formulation->num_drives; k++) {
     const poli_placed_drive *drive = &formulation->drives[k];
     poli_joint_kernel moved;
-    poli_frame frames[2];
+    poli_frame own[2];
     double rate;
     poli_drive_kernels_at(&drive->kernel, at->t, 1, &moved);
-    poli_formulation_frames(formulation, at->q, at->v, moved.body, frames);
-    poli_joint_velocity(&moved, &frames[0], &frames[1], &rate);
+    poli_joint_velocity(&moved, poli_instant_frame(now, moved.body[0], &own[0]),
+                        poli_instant_frame(now, moved.body[1], &own[1]), &rate);
     power->drives -= at->lambda[drive->placed.row] * rate; /* the drive exerts -B^T lambda */
   }
+}
+
+void pol_formulation_power(const pol_formulation *formulation, const pol_point *at,
+                           pol_power *power)
+{
+  poli_instant_power(&(poli_instant){formulation, *at, NULL}, power);
 }
 
 void poli_instant_momentum(const poli_instant *now, pol_momentum *momentum)

@@ -34,6 +34,8 @@ void poli_instant_coordinate(const poli_instant *now, int joint, int index, doub
 void poli_instant_force(const poli_instant *now, int force, double vector[3], double torque[3]);
 double poli_instant_joint_spring(const poli_instant *now, int force);
 void poli_instant_variables(const poli_instant *now, double *values);
+void poli_instant_energy(const poli_instant *now, pol_energy *energy);
+void poli_instant_power(const poli_instant *now, pol_power *power);
 void poli_instant_momentum(const poli_instant *now, pol_momentum *momentum);
 
 /* The frame of a body or of the ground; *own is overwritten if it has to be evaluated. */

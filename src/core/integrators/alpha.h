@@ -96,6 +96,7 @@ typedef struct poli_alpha {
   double length;                   /* of the dae, or its largest translation; not of states */
   double acceleration[POLI_KINDS]; /* largest acceleration of each kind, without the states, at the
                                      last residual */
+  double change[POLI_KINDS];       /* and their largest change in the step */
 } poli_alpha;
 
 static inline void poli_alpha_copy(double *to, const double *from, int n)
@@ -119,7 +120,6 @@ void poli_alpha_recentre(poli_alpha *s);      /* next.v, next.vd, next.a as the 
 pol_status poli_alpha_place(const double *x, void *alpha);
 pol_status poli_alpha_residual(const double *x, double *r, void *alpha);
 pol_status poli_alpha_evaluate(poli_alpha *s, double *r); /* the scaled residual at s->next */
-void poli_alpha_measure(poli_alpha *s);                   /* sets s->acceleration from s->next */
 void poli_alpha_add_transposed(poli_alpha *s, double scale, const double *eta,
                                double *out); /* out += scale B(q_n)^T eta */
 void poli_alpha_tolerances(double *tolerance, void *alpha);
@@ -162,6 +162,10 @@ int poli_alpha_rows_serve(poli_alpha *s);
 poli_newton *poli_alpha_rows_newton(poli_alpha_rows *rows);
 /* The blocks of B(q_n), for the stabilized form. */
 pol_status poli_alpha_rows_prepare(poli_alpha *s);
+/* Whether the rows give the velocity constraints too, and w (nv) with M w = B^T mu, B w = B v at q_n:
+ * the part of v that violates them.  Newton's matrix is forgotten. */
+int poli_alpha_rows_know_velocities(const poli_alpha *s);
+pol_status poli_alpha_rows_velocity_defect(poli_alpha *s, const double *v, double *w);
 /* From the guess of poli_alpha_predict; if it fails, s->x is a guess for the general matrix. */
 pol_status poli_alpha_rows_solve(poli_alpha *s, pol_diagnostics *diagnostics);
 /* After an accepted step: s->next.lambda and s->eta in the axes of the dae. */

@@ -135,6 +135,7 @@ static void map_to_model(poli_alpha *s, int first, int end)
 void poli_alpha_recentre(poli_alpha *s)
 {
   const pol_group *group = &s->dae->group;
+  if (s->by_rows) return;
   for (int f = 0; f < group->num_factors; f++) {
     const pol_factor *factor = &group->factors[f];
     int k = factor->v, n = factor->dim;
@@ -162,17 +163,28 @@ void poli_alpha_add_transposed(poli_alpha *s, double scale, const double *eta, d
       out[saddle->row_col[k]] += scale * eta[i] * s->old_jacobian[saddle->row_address[k]];
 }
 
-void poli_alpha_measure(poli_alpha *s)
+/* Sets s->acceleration and s->change from s->next. */
+static void measure_accelerations(poli_alpha *s)
 {
   const double *next = s->next.vd, *now = s->now.vd;
-  double largest[POLI_KINDS] = {0.0};
-  for (int i = 0; i < s->saddle->nv - s->dae->num_states; i++) {
-    const int kind = s->newton->kind[i];
-    const double after = fabs(next[i]), before = fabs(now[i]);
-    const double size = before > after ? before : after;
-    if (size > largest[kind]) largest[kind] = size;
+  const int *kind = s->newton->kind;
+  double largest[POLI_KINDS] = {0.0}, most[POLI_KINDS] = {0.0};
+  for (int i = 0, end = s->saddle->nv - s->dae->num_states; i < end;) {
+    const int k = kind[i];
+    double size = largest[k], change = most[k];
+    for (; i < end && kind[i] == k; i++) {
+      const double after = fabs(next[i]), before = fabs(now[i]), step = fabs(next[i] - now[i]);
+      size = after > size ? after : size;
+      size = before > size ? before : size;
+      change = step > change ? step : change;
+    }
+    largest[k] = size;
+    most[k] = change;
   }
-  for (int k = 0; k < POLI_KINDS; k++) s->acceleration[k] = largest[k];
+  for (int k = 0; k < POLI_KINDS; k++) {
+    s->acceleration[k] = largest[k];
+    s->change[k] = most[k];
+  }
 }
 
 /* v', a and q of some factors, for the velocities v_{n+1} in next.v, and what the model sees. */
@@ -184,27 +196,31 @@ static void place_factors(int first, int end, void *alpha)
   const double h = s->h;
   if (first == end) return;
   const int last = group->factors[end - 1].v + group->factors[end - 1].dim;
+  const double by_v = 1.0 / (h * o->gamma), by_old = (1.0 - o->gamma) / o->gamma;
+  const double share = 1.0 / (1.0 - o->alpha_f), of_a = share * (1.0 - o->alpha_m);
+  const double of_old = share * o->alpha_m, of_vd = share * o->alpha_f;
   for (int i = group->factors[first].v; i < last; i++) {
-    double a_old = s->now.a[i];
-    double a = (s->next.v[i] - s->now.v[i] - h * (1.0 - o->gamma) * a_old) / (h * o->gamma);
+    const double a_old = s->now.a[i];
+    const double a = by_v * (s->next.v[i] - s->now.v[i]) - by_old * a_old;
     s->next.a[i] = a;
-    s->next.vd[i] = ((1.0 - o->alpha_m) * a + o->alpha_m * a_old - o->alpha_f * s->now.vd[i]) /
-                    (1.0 - o->alpha_f);
+    s->next.vd[i] = of_a * a + (of_old * a_old - of_vd * s->now.vd[i]);
   }
   pol_group part = *group;
   part.factors = group->factors + first;
   part.num_factors = end - first;
   pol_group_move(&part, s->base, s->theta, s->next.q);
-  map_to_model(s, first, end);
+  if (!s->by_rows) map_to_model(s, first, end); /* rows see next.v itself */
 }
 
 pol_status poli_alpha_place(const double *x, void *alpha)
 {
   poli_alpha *s = alpha;
   int nv = s->saddle->nv, m = s->saddle->m;
-  double h = s->h;
+  double h = s->h, rate = 1.0 / h;
   for (int i = 0; i < nv; i++) s->theta[i] = h * x[i];
-  for (int i = 0; i < m; i++) s->next.lambda[i] = s->dropped && s->dropped[i] ? 0.0 : x[nv + i] / h;
+  for (int i = 0; i < m; i++) s->next.lambda[i] = rate * x[nv + i];
+  for (int i = 0; i < m && s->dropped; i++)
+    if (s->dropped[i]) s->next.lambda[i] = 0.0;
   if (s->saddle->num_extra) {
     poli_alpha_copy(s->eta, x + nv + m, s->saddle->num_extra);
     memset(s->stabilizing, 0, (size_t)nv * sizeof *s->stabilizing);
@@ -213,7 +229,6 @@ pol_status poli_alpha_place(const double *x, void *alpha)
   pol_status status = new_velocity(s);
   if (status) return status;
   poli_parallel_ranges(s->threads, s->dae->group.num_factors, place_factors, s);
-  poli_alpha_measure(s);
   return POL_OK;
 }
 
@@ -248,12 +263,30 @@ pol_status poli_alpha_residual(const double *x, double *r, void *alpha)
   return status ? status : poli_alpha_evaluate(alpha, r);
 }
 
+/* The tolerance of Newton's method by the error of the step.  If accelerations a change by d in a
+ * step, the method has the error C h d in theta/h, with C about 1/10, and what Newton's method
+ * leaves accumulates like a force.  So with the share k (d/a)^2 of the increment h a its part of the
+ * global error is about k/C times the number of time constants h a/d in the run, for any h.  The
+ * last correction leaves a hundredth of it (newton.h). */
+static double step_tolerance(const poli_alpha *s)
+{
+  const double share = 1e-5, most = 1000.0, tight = s->options->newton.tolerance;
+  double least = HUGE_VAL;
+  if (s->options->newton.stop == POL_STOP_TIGHT) return tight;
+  for (int k = 0; k < POLI_KINDS; k++) {
+    const double relative = s->change[k] / s->acceleration[k];
+    if (s->acceleration[k] > 0.0) least = fmin(least, share * relative * relative);
+  }
+  return fmax(tight, fmin(least, most * tight));
+}
+
 /* What a correction of theta/h may be: a share of the increment that accelerations make.  Pure
  * numbers are related to lengths by constraints of their own, so both have one tolerance. */
 void poli_alpha_tolerances(double *tolerance, void *alpha)
 {
-  const poli_alpha *s = alpha;
-  const double share = s->options->newton.tolerance * s->h;
+  poli_alpha *s = alpha;
+  measure_accelerations(s);
+  const double share = step_tolerance(s) * s->h;
   for (int k = 0; k < POLI_KINDS; k++) tolerance[k] = share * s->acceleration[k];
   for (int k = 0; k < POLI_KINDS && s->dae->pure; k++)
     tolerance[k] =

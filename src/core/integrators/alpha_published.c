@@ -143,7 +143,6 @@ static pol_status incremental_residual(const double *x, double *r, void *alpha)
   poli_alpha_copy(s->x_done, x, s->saddle->n);
   poli_alpha_copy(s->model_v, s->next.v, nv);
   poli_alpha_copy(s->model_vd, s->next.vd, nv);
-  poli_alpha_measure(s);
   return poli_alpha_evaluate(s, r);
 }
 

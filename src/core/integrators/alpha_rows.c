@@ -181,6 +181,12 @@ int poli_alpha_rows_serve(poli_alpha *s)
   return r->pause == 0 || --r->pause == 0;
 }
 
+int poli_alpha_rows_know_velocities(const poli_alpha *s)
+{
+  const poli_alpha_rows *r = s->rows;
+  return r && (r->own_axes || !s->dropped) && !r->bodies->constraints_move;
+}
+
 /* The general matrix for some steps where that of the rows, which leaves out derivatives, has been
  * slow or has failed; for more steps each time. */
 static void note_iterations(poli_alpha_rows *r, int iterations)
@@ -577,6 +583,45 @@ static pol_status factor_matrix(int *row, void *alpha)
                          r->eta_lu, &own);
   *row = own < 0 ? -1 : s->saddle->nv + own;
   return status;
+}
+
+/* w of M w = B^T mu, B w = B v at q_n: the part of v that violates the constraints. */
+pol_status poli_alpha_rows_velocity_defect(poli_alpha *s, const double *v, double *w)
+{
+  poli_alpha_rows *r = s->rows;
+  int row;
+  pol_status status = set_rows(s, s->t - s->h, s->now.q, r->R, r->B, r->position);
+  if (status) return status;
+  for (int b = 0; b < r->bodies->count; b++) {
+    const double *R = r->R + 9 * b;
+    double X[9];
+    r->d[b] = r->bodies->items[b].inverse_mass;
+    if (r->bodies->items[b].is_point) continue;
+    poli_m3_multiply(R, r->bodies->items[b].inverse, X);
+    poli_m3_multiply_by_transposed(X, R, r->D + 9 * b);
+  }
+  set_rates(s, v, r->mu);
+  for (int i = 0; i < r->m; i++) {
+    r->left_out[i] = i >= r->held || (s->dropped && s->dropped[i]);
+    if (r->left_out[i]) r->mu[i] = 0.0;
+  }
+  r->newton->has_matrix = 0; /* its factors are overwritten */
+  status = factor_rows(r, r->B, r->B, r->D, r->d, NULL, r->left_out, r->lu, &row);
+  if (status) return status;
+  poli_block_lu_solve(r->lu, r->mu);
+  for (int b = 0; b < r->bodies->count; b++) {
+    const poli_rigid_body *body = &r->bodies->items[b];
+    double wrench[6] = {0.0}, turned[3], *to = w + body->v;
+    for (int e = r->space->first_side[b]; e < r->space->first_side[b + 1]; e++)
+      poli_row_side_add_wrench(&r->space->sides[e], r->B, r->mu, wrench);
+    if (!body->is_point) {
+      poli_m3_apply(r->D + 9 * b, wrench, turned);
+      poli_m3_apply_transposed(axes_of(r, r->R, b), turned, to);
+      to += 3;
+    }
+    poli_v3_scale(body->inverse_mass, wrench + 3, to);
+  }
+  return POL_OK;
 }
 
 /* --- solution --------------------------------------------------------------------------------- */

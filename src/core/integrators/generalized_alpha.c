@@ -347,7 +347,11 @@ static pol_status adapt_to_step(poli_alpha *s, pol_diagnostics *d)
   int nv = s->saddle->nv, index3 = s->options->index == POL_INDEX_3 && s->dae->num_holonomic > 0;
   pol_status status = POL_OK;
   s->last_h = s->h;
-  if (index3) {
+  if (index3 && poli_alpha_rows_know_velocities(s))
+    status = poli_alpha_rows_velocity_defect(s, s->now.v, defect);
+  else if (index3)
+    status = POL_RETRY;
+  if (status > 0) { /* by the general matrix */
     forget_shared_matrix(s);
     status = poli_assembler_velocity_defect(s->assembler, t, s->now.q, s->now.v, defect, d);
   }
@@ -473,7 +477,6 @@ static pol_status attempt(pol_integrator *integrator, double t, double h, const 
   pol_diagnostics *d = &integrator->diagnostics;
   begin_attempt(integrator, t, h);
   *q = s->next.q;
-  *v = s->model_v;
 
   /* now.v and now.a of a step of this size */
   pol_status status = POL_OK;
@@ -499,6 +502,7 @@ static pol_status attempt(pol_integrator *integrator, double t, double h, const 
     if (status) poli_dae_blame(s->dae, s->scratch, d);
   }
 
+  *v = s->by_rows ? s->next.v : s->model_v;
   status = check_coordinates(s, status, d);
   if (!status) return POL_OK;
   reject(integrator);

@@ -69,6 +69,12 @@ const char *pol_newton_kind_name(pol_newton_kind kind)
   return word((int)kind, names, sizeof names / sizeof *names);
 }
 
+const char *pol_newton_stop_name(pol_newton_stop stop)
+{
+  static const char *const names[] = {[POL_STOP_BY_ERROR] = "error", [POL_STOP_TIGHT] = "tight"};
+  return word((int)stop, names, sizeof names / sizeof *names);
+}
+
 const char *pol_solver_kind_name(pol_solver_kind kind)
 {
   static const char *const names[] = {
@@ -210,6 +216,8 @@ pol_status pol_options_validate(const pol_options *options, char *message, size_
     return poli_broken_rule("newton.max_iterations must be at least 1", message, size);
   if (!(newton->refresh > 0.0 && newton->refresh <= 1.0))
     return poli_broken_rule("newton.refresh must be above 0 and at most 1", message, size);
+  if (newton->stop < POL_STOP_BY_ERROR || newton->stop > POL_STOP_TIGHT)
+    return poli_broken_rule("newton.stop must be error or tight", message, size);
   if (newton->line_search < 0)
     return poli_broken_rule("newton.line_search must not be negative", message, size);
   if (newton->fixed_iterations < 0)

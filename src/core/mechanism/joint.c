@@ -397,6 +397,75 @@ void poli_joint_acceleration(const poli_joint_kernel *kernel, const poli_frame *
   if (kernel->radius > 0.0) poli_rolling_add_acceleration(kernel, first, second, phi_ddot);
 }
 
+/* x = R s, x' = R (w x s) and x'' = R (w' x s + w x (w x s)), a vector of a body */
+static void vector_motion(const poli_frame *frame, const double s[3], double x[3], double xd[3],
+                          double xdd[3])
+{
+  double turn[3], bend[3];
+  const double wd[3] = {frame->wd[0] + frame->wb[0], frame->wd[1] + frame->wb[1],
+                        frame->wd[2] + frame->wb[2]};
+  poli_v3_cross(frame->w, s, turn);
+  poli_v3_cross(frame->w, turn, bend);
+  poli_v3_add_scaled_cross(1.0, wd, s, bend);
+  poli_m3_apply(frame->R, s, x);
+  poli_m3_apply(frame->R, turn, xd);
+  poli_m3_apply(frame->R, bend, xdd);
+}
+
+/* z, z' and z'' of a view.  With y_n = R1^T (tau (x2 - x1) + R2 s)^(n) it is
+ *
+ *     z = y0,   z' = y1 - w1 x z,   z'' = y2 - w1 x (y1 + z') - w1' x z */
+static void view_motion(const poli_view *view, const poli_frame *first, const poli_frame *second,
+                        double z[3], double zd[3], double zdd[3])
+{
+  double a[3], ad[3], add[3], b[3], bd[3], bdd[3], sum[3];
+  vector_motion(second, view->s, a, ad, add);
+  for (int i = 0; i < 3 && view->tau != 0.0; i++) {
+    a[i] += second->x[i] - first->x[i];
+    ad[i] += second->u[i] - first->u[i];
+    add[i] += (second->ud[i] + second->ub[i]) - (first->ud[i] + first->ub[i]);
+  }
+  if (view->global) {
+    vector_motion(first, view->point, b, bd, bdd);
+    poli_v3_subtract(a, b, z);
+    poli_v3_subtract(ad, bd, zd);
+    poli_v3_subtract(add, bdd, zdd);
+    return;
+  }
+  const double wd[3] = {first->wd[0] + first->wb[0], first->wd[1] + first->wb[1],
+                        first->wd[2] + first->wb[2]};
+  poli_m3_apply_transposed(first->R, a, z);
+  poli_m3_apply_transposed(first->R, ad, zd);
+  poli_m3_apply_transposed(first->R, add, zdd);
+  poli_v3_copy(zd, sum);
+  poli_v3_add_scaled_cross(-1.0, first->w, z, zd);
+  poli_v3_add(sum, zd, sum);
+  poli_v3_add_scaled_cross(-1.0, first->w, sum, zdd);
+  poli_v3_add_scaled_cross(-1.0, wd, z, zdd);
+}
+
+void poli_joint_motion(const poli_joint_kernel *kernel, const poli_frame *first,
+                       const poli_frame *second, double *phi, double *phi_dot, double *phi_ddot)
+{
+  double *value = phi, *rate = phi_dot, *second_rate = phi_ddot;
+  for (int i = 0; i < kernel->num_views; i++) {
+    const poli_view *view = &kernel->view[i];
+    double z[3], zd[3], zdd[3];
+    view_motion(view, first, second, z, zd, zdd);
+    double *next = project(view, z, z, value);
+    rate = project(view, z, zd, rate);
+    second_rate = project(view, z, zdd, second_rate);
+    for (int k = 0; value + k < next; k++) value[k] -= view->offset[k];
+    if (view->distance) {
+      double d[3];
+      row_axis(view, 0, z, d);
+      *value = 0.5 * poli_v3_dot(d, d) - view->offset[0];
+      second_rate[-1] += poli_v3_dot(zd, zd);
+    }
+    value = next;
+  }
+}
+
 /* mu = sum lambda_k a_k; returns the multipliers of the next view. */
 static const double *view_force(const poli_view *view, const double z[3], const double *lambda,
                                 double mu[3])

@@ -90,6 +90,11 @@ void poli_joint_velocity(const poli_joint_kernel *kernel, const poli_frame *firs
 void poli_joint_acceleration(const poli_joint_kernel *kernel, const poli_frame *first,
                              const poli_frame *second, double *phi_ddot);
 
+/* All three at once, the last one with the accelerations of both frames; not for a body that rolls.
+ */
+void poli_joint_motion(const poli_joint_kernel *kernel, const poli_frame *first,
+                       const poli_frame *second, double *phi, double *phi_dot, double *phi_ddot);
+
 /* wrench1 += B1^T lambda, wrench2 += B2^T lambda: (torque in body axes, force in global axes). */
 void poli_joint_reaction(const poli_joint_kernel *kernel, const poli_frame *first,
                          const poli_frame *second, const double *lambda, double wrench1[6],

@@ -99,7 +99,9 @@ void poli_simulation_warn(pol_simulation *sim, double t, const char *format, ...
 
 int poli_first_not_finite(int count, const double *x)
 {
-  for (int i = 0; i < count; i++)
+  double sum = 0.0; /* not zero if one is not finite */
+  for (int i = 0; i < count; i++) sum += 0.0 * x[i];
+  for (int i = 0; i < count && !(sum == 0.0); i++)
     if (!isfinite(x[i])) return i;
   return -1;
 }
@@ -203,17 +205,16 @@ pol_status poli_simulation_check_bends(pol_simulation *sim, const pol_state *sta
 
 static const double pi = 3.14159265358979323846;
 
-static double largest_angular_velocity(const pol_formulation *formulation, const pol_state *state)
+/* Whether no two bodies turn by half a turn against each other in a time h. */
+static int turns_slowly(const poli_instant *now, double h)
 {
-  const int count = pol_mechanism_num_bodies(pol_formulation_mechanism(formulation));
   double square = 0.0;
-  for (int b = 0; b < count; b++) {
-    pol_body_state body;
-    pol_formulation_body_state(formulation, state->q, state->v, b, &body);
-    const double *omega = body.angular_velocity;
-    square = fmax(square, poli_v3_dot(omega, omega));
+  for (int b = 0; b < now->formulation->num_bodies; b++) {
+    poli_frame own;
+    const double *w = poli_instant_frame(now, b, &own)->w;
+    square = fmax(square, poli_v3_dot(w, w));
   }
-  return sqrt(square);
+  return 2.0 * sqrt(square) * h < 0.99 * pi;
 }
 
 static int has_one_angle(const pol_joint *joint)
@@ -228,20 +229,21 @@ static int has_one_angle(const pol_joint *joint)
  * of those that the motion depends on or of the others.  slow: no two bodies turn so far against
  * each other; then neither does the angle of a joint that has only one, where several can be
  * faster. */
-static int find_angle(const pol_formulation *formulation, const pol_state *state, double h,
-                      int slow, int needed, char *where, size_t size)
+static int find_angle(const poli_instant *now, double h, int slow, int needed, char *where,
+                      size_t size)
 {
+  const pol_formulation *formulation = now->formulation;
   const pol_mechanism *mechanism = pol_formulation_mechanism(formulation);
-  const pol_point at = pol_state_point(state);
   for (int k = 0; k < pol_mechanism_num_joints(mechanism); k++) {
     const pol_joint *joint = pol_mechanism_joint(mechanism, k);
     if (slow && has_one_angle(joint)) continue;
     for (int i = 0; i < pol_joint_num_coordinates(joint); i++) {
       const pol_coordinate_info *info = pol_joint_coordinate(joint, i);
       double angle, rate;
-      if (!info->angular || poli_formulation_needs_turns(formulation, k, i) != needed) continue;
-      pol_formulation_joint_coordinate(formulation, &at, k, i, &angle, &rate);
+      if (!info->angular) continue;
+      poli_instant_coordinate(now, k, i, &angle, &rate);
       if (!(fabs(rate) * h >= pi)) continue;
+      if (poli_formulation_needs_turns(formulation, k, i) != needed) continue;
       snprintf(where, size, "joint '%s', %s", joint->name, info->name);
       return 1;
     }
@@ -249,23 +251,25 @@ static int find_angle(const pol_formulation *formulation, const pol_state *state
   return 0;
 }
 
-pol_status poli_simulation_check_turns(pol_simulation *sim, const pol_state *state)
+pol_status poli_simulation_check_turns(pol_simulation *sim, const pol_state *state,
+                                       const poli_instant *now)
 {
   const pol_formulation *f = sim->formulation;
   const double h = state->t - sim->t;
   pol_lost_turns *lost = &sim->summary.lost_turns;
   char where[sizeof lost->where];
-  const int slow = 2.0 * largest_angular_velocity(f, state) * h < 0.99 * pi;
-  int wrong = find_angle(f, state, h, slow, 1, where, sizeof where);
+  const int slow = turns_slowly(now, h);
+  int wrong = find_angle(now, h, slow, 1, where, sizeof where);
   /* a bushing that has turned across the place where its rotation vector jumps */
   for (int k = 0; k < f->num_forces && !wrong; k++) {
     const pol_force *force = pol_mechanism_force(f->mechanism, k);
     const poli_force_kernel *kernel = &f->forces[k].kernel;
-    poli_frame frames[2];
+    poli_frame own[2];
     double rho[3], omega[3];
     if (force->type != POL_BUSHING) continue;
-    poli_formulation_frames(f, state->q, state->v, kernel->body, frames);
-    if (!poli_bushing_rotation(&kernel->bushing, &frames[0], &frames[1], rho, omega)) continue;
+    if (!poli_bushing_rotation(&kernel->bushing, poli_instant_frame(now, kernel->body[0], &own[0]),
+                               poli_instant_frame(now, kernel->body[1], &own[1]), rho, omega))
+      continue;
     poli_v3_add_scaled(-h, omega, rho);
     wrong = poli_v3_dot(rho, rho) >= pi * pi;
     if (wrong)
@@ -280,7 +284,7 @@ pol_status poli_simulation_check_turns(pol_simulation *sim, const pol_state *sta
     return POL_RETRY;
   }
   /* only results are affected */
-  if (find_angle(f, state, h, slow, 0, where, sizeof where) && lost->count++ == 0) {
+  if (find_angle(now, h, slow, 0, where, sizeof where) && lost->count++ == 0) {
     lost->t = state->t;
     snprintf(lost->where, sizeof lost->where, "%s", where);
   }

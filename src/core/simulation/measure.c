@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "formulation/output.h"
 #include "integrators/family.h"
 #include "lie/small.h"
 #include "simulation/parts.h"
@@ -128,15 +129,23 @@ pol_status poli_simulation_residuals(pol_simulation *sim, const pol_point *at, u
  *
  *     B v' + (the part without v'),   B v' = V(v + v') - V(v),
  *
- * so that two evaluations are enough. */
-static pol_status measure_residuals(pol_simulation *sim, const pol_state *state, int between)
+ * so that two evaluations are enough for directors, whose equations do not give it at once.
+ * Otherwise the evaluation leaves the frames of all bodies for what else is measured: *now is the
+ * instant with them. */
+static pol_status measure_residuals(pol_simulation *sim, const pol_state *state, int between,
+                                    poli_instant *now)
 {
   const pol_dae *dae = sim->dae;
-  const int m = pol_dae_num_constraints(dae);
+  const int m = pol_dae_num_constraints(dae), shares = !sim->formulation->chart->polynomial;
+  poli_scratch parts;
   pol_point at = pol_state_point(state);
   pol_status status = POL_OK;
+  poli_formulation_share_scratch(sim->formulation, sim->scratch, &parts);
+  *now = (poli_instant){sim->formulation, at, shares ? parts.frames : NULL};
   if (between) {
     status = poli_simulation_residuals(sim, &at, 0);
+  } else if (shares) {
+    status = poli_simulation_residuals(sim, &at, POL_ACCELERATION | POLI_TOTAL_ACCELERATION);
   } else if (m > 0) {
     pol_terms out = {.velocity = sim->drift};
     status = poli_simulation_residuals(sim, &at, POL_ACCELERATION);
@@ -188,13 +197,18 @@ static double kinetic_by_momenta(const pol_simulation *sim, const pol_state *sta
 }
 
 /* The values of the invariants at a state with this energy. */
-static void set_invariants(pol_simulation *sim, const pol_state *state, const pol_energy *energy)
+static void set_invariants(pol_simulation *sim, const poli_instant *now, const double *p,
+                           const pol_energy *energy)
 {
+  const pol_summary *summary = &sim->summary;
   pol_momentum momentum;
-  if (state->p != NULL)
-    pol_formulation_momentum_by_p(sim->formulation, state->q, state->p, &momentum);
-  else
-    pol_formulation_momentum(sim->formulation, state->q, state->v, &momentum);
+  int momenta = 0;
+  for (int i = 0; i < summary->num_invariants; i++)
+    momenta |= summary->invariants[i].kind != POL_CONSTANT_ENERGY;
+  if (momenta && p != NULL)
+    pol_formulation_momentum_by_p(sim->formulation, now->at.q, p, &momentum);
+  else if (momenta)
+    poli_instant_momentum(now, &momentum);
   poli_invariants_set(sim->summary.num_invariants, sim->summary.invariants,
                       energy->kinetic + energy->potential, &momentum);
 }
@@ -261,30 +275,31 @@ pol_status poli_simulation_accept(pol_simulation *sim, long done)
 {
   const pol_state *state = pol_integrator_state(sim->integrator);
   pol_summary *summary = &sim->summary;
-  pol_point at = pol_state_point(state);
+  poli_instant now;
   pol_energy energy;
   pol_power power;
   summary->counts = *pol_integrator_counts(sim->integrator);
 
-  pol_status status = measure_residuals(sim, state, 0);
+  pol_status status = measure_residuals(sim, state, 0, &now);
   if (status != POL_OK) return status;
   if ((status = poli_simulation_check_finite(sim, state)) != POL_OK) return status;
   status = poli_simulation_check_dropped(sim, state);
   poli_integrator_keep_constraints(sim->integrator);
   if (status != POL_OK) return status;
-  if (done > 0 && (status = poli_simulation_check_turns(sim, state)) != POL_OK) return status;
+  if (done > 0 && (status = poli_simulation_check_turns(sim, state, &now)) != POL_OK) return status;
   if (done > 0 && (status = poli_simulation_check_bends(sim, state)) != POL_OK) return status;
-  pol_formulation_energy(sim->formulation, &at, &energy);
+  poli_instant_energy(&now, &energy);
   if (state->p != NULL) energy.kinetic = kinetic_by_momenta(sim, state, energy.kinetic);
-  at.lambda = multipliers_now(sim, state);
-  pol_formulation_power(sim->formulation, &at, &power);
+  now.at.lambda = multipliers_now(sim, state);
+  poli_instant_power(&now, &power);
   if (!isfinite(energy.kinetic) || !isfinite(energy.potential))
     return poli_simulation_fail(sim, POL_NOT_FINITE, -1, "the energy is not finite",
                                 "initial values and masses of usual size");
 
-  memcpy(sim->p_before, sim->p, (size_t)sim->dae->group.nv * sizeof *sim->p);
+  if (state->p != NULL)
+    memcpy(sim->p_before, sim->p, (size_t)sim->dae->group.nv * sizeof *sim->p);
   poli_simulation_copy_solution(sim, state);
-  set_invariants(sim, state, &energy);
+  set_invariants(sim, &now, state->p, &energy);
   poli_invariants_measure(summary->num_invariants, summary->invariants, done == 0 || sim->fresh,
                           sim->last_invariants);
   sim->fresh = 0;
@@ -316,6 +331,7 @@ pol_status poli_simulation_accept(pol_simulation *sim, long done)
 pol_status poli_simulation_show(pol_simulation *sim, double t)
 {
   const pol_state *last = pol_integrator_state(sim->integrator);
+  poli_instant now;
   pol_energy energy;
   poli_simulation_copy_solution(sim, last);
   if (t < sim->t)
@@ -331,12 +347,11 @@ pol_status poli_simulation_show(pol_simulation *sim, double t)
       sim->p_between[i] = sim->p_before[i] + x * (sim->p[i] - sim->p_before[i]);
     if (sim->state.p != NULL) sim->state.p = sim->p_between;
   }
-  pol_status status = measure_residuals(sim, &sim->state, t < sim->t);
+  pol_status status = measure_residuals(sim, &sim->state, t < sim->t, &now);
   if (status != POL_OK) return status;
-  pol_point at = pol_state_point(&sim->state);
-  pol_formulation_energy(sim->formulation, &at, &energy);
+  poli_instant_energy(&now, &energy);
   if (sim->state.p != NULL) energy.kinetic = kinetic_by_momenta(sim, &sim->state, energy.kinetic);
-  set_invariants(sim, &sim->state, &energy);
+  set_invariants(sim, &now, sim->state.p, &energy);
   poli_simulation_measure_now(sim, t, &energy);
   return POL_OK;
 }
@@ -348,7 +363,10 @@ static const size_t without_warnings = offsetof(pol_summary, num_warnings);
 
 void poli_simulation_keep_good(pol_simulation *sim)
 {
-  memcpy(sim->good, sim->q, sim->solution_size * sizeof *sim->good);
+  /* eta and the momenta stand behind the rest; most methods have none */
+  const int all = sim->state.eta != NULL || sim->state.p != NULL;
+  const size_t size = all ? sim->solution_size : (size_t)(sim->eta - sim->q);
+  memcpy(sim->good, sim->q, size * sizeof *sim->good);
   sim->good_state = sim->state;
   memcpy(&sim->good_summary, &sim->summary, without_warnings);
 }

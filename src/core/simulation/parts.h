@@ -9,6 +9,7 @@
 #include <polhode/simulation.h>
 
 #include "dae/dae.h"
+#include "formulation/output.h"
 #include "simulation/event_rules.h"
 
 /* Points of a step where the functions of events are evaluated: five equally spaced, and some more
@@ -93,7 +94,7 @@ struct pol_simulation {
 
   /* Copy of the solution; state points into it. */
   pol_state state;
-  double *q, *v, *vd, *lambda, *eta, *p, *p_between, *history;
+  double *q, *v, *vd, *lambda, *history, *eta, *p, *p_between;
   size_t solution_size; /* of these arrays together */
 
   /* The last good solution, to return to after a failure; failed: the status of that. */
@@ -242,7 +243,8 @@ pol_status poli_simulation_check_dropped(pol_simulation *sim, const pol_state *s
  * is on the wrong branch. */
 pol_status poli_simulation_check_bends(pol_simulation *sim, const pol_state *state);
 /* POL_RETRY if a joint or bushing turns so fast that what depends on its turns is wrong. */
-pol_status poli_simulation_check_turns(pol_simulation *sim, const pol_state *state);
+pol_status poli_simulation_check_turns(pol_simulation *sim, const pol_state *state,
+                                       const poli_instant *now);
 
 /* The integrator has been started.  *watch is NULL after POL_OK if no constraints can become
  * dependent.  Both must outlive it. */

@@ -137,10 +137,10 @@ static pol_status allocate(pol_simulation *sim)
     POLI_TAKE(&arena, sim->v, nv);
     POLI_TAKE(&arena, sim->vd, nv);
     POLI_TAKE(&arena, sim->lambda, m);
+    POLI_TAKE(&arena, sim->history, dae->history_size);
     POLI_TAKE(&arena, sim->eta, m);
     POLI_TAKE(&arena, sim->p, nv);
     POLI_TAKE(&arena, sim->p_between, nv);
-    POLI_TAKE(&arena, sim->history, dae->history_size);
     sim->solution_size = (size_t)(nq + 4 * nv + 2 * m) + dae->history_size;
     POLI_TAKE(&arena, sim->good, sim->solution_size);
     POLI_TAKE(&arena, sim->position, m);

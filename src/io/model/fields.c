@@ -85,6 +85,7 @@ NAMES(sigma_updates, pol_sigma_update_name((pol_sigma_update)number));
 NAMES(redundants, pol_redundant_name((pol_redundant)number));
 NAMES(guesses, pol_guess_name((pol_guess)number));
 NAMES(newton_kinds, pol_newton_kind_name((pol_newton_kind)number));
+NAMES(newton_stops, pol_newton_stop_name((pol_newton_stop)number));
 NAMES(solvers, pol_solver_kind_name((pol_solver_kind)number));
 NAMES(controllers, pol_controller_name((pol_controller)number));
 static const poli_choices estimates = {pol_published_estimate_name};
@@ -638,6 +639,9 @@ static const poli_field newton_fields[] = {
              "as the tolerance needs"},
     {"matrix_interval", &poli_integer, OPTION(newton.matrix_interval), &from_one, .standard = "1",
      .help = "`fixed_iterations`: number of steps with one matrix"},
+    {"stop", &poli_choice, OPTION(newton.stop), &newton_stops, .standard = "\"error\"",
+     .help = "`geom1` to `hht`: `error` (up to 1000 times the tolerance where the estimated error of "
+             "the step hides the difference), `tight` (the tolerance as it is)"},
     {.key = NULL},
 };
 
