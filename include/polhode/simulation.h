@@ -261,6 +261,11 @@ const char *pol_event_action_name(pol_event_action action);
  * settings.progress requested a stop, are not failures: the state is that of the last accepted
  * step, and after POL_CANCELLED the next call continues from there. */
 pol_status pol_simulation_step(pol_simulation *simulation);
+/* Shows another state, in the coordinates of the formulation, in place of the present one: a record
+ * then has its quantities, for results that are no runs, such as load steps or the phases of a mode.
+ * state->p and state->eta must be NULL.  The next step of the simulation goes on from where it was.
+ * The status of the model if the constraints cannot be evaluated there. */
+pol_status pol_simulation_pose(pol_simulation *simulation, const pol_state *state);
 /* 1 at the end of the time span or after an event has ended the run; 0 after a failure. */
 int pol_simulation_finished(const pol_simulation *simulation);
 /* Completed fraction of the time span, 0 .. 1. */
