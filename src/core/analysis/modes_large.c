@@ -159,7 +159,7 @@ pol_status poli_modes_large(pol_analysis *analysis, const pol_modes_options *opt
     apply(any, start, &k);
     memcpy(any, start, (size_t)n * sizeof *any);
     apply(any, start, &k);
-    const poli_operator operator = {n, apply, &k};
+    const poli_operator operator = {.n = n, .apply = apply, .user = &k};
     status = poli_arnoldi(&operator, "LM", count, start, re, im, vectors, found);
   }
   for (int j = 0; j < *found && !status; j++) {

@@ -5,7 +5,8 @@
  *
  * Small models: full matrices in a basis of these motions.  Large ones: with a shift sigma slightly
  * below zero the operator (K - sigma M)^-1 M on them has the eigenvalues 1/(x - sigma), of which
- * those with the smallest real part are negative if and only if an x is below sigma.
+ * the largest belong to the x nearest to zero.  Strongly negative x, which may be far from it, are
+ * searched for with M^-1 K: a few steps of Arnoldi's method find them if they are there.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -99,85 +100,102 @@ static pol_status judge_full(pol_analysis *a, poli_terms *terms, pol_static_repo
 
 /* --- large models ------------------------------------------------------------------------------ */
 
-typedef struct shifted {
+typedef struct large {
   const pol_analysis *a;
-  poli_saddle *saddle;
   const poli_terms *terms;
-  double *x; /* nv + m */
-} shifted;
+  poli_saddle *saddle;    /* with K - sigma M, or with M */
+  const double *product;  /* matrix of the right-hand side: M, or K */
+  double *x;              /* nv + m */
+} large;
 
+/* y = (K - sigma M)^-1 M x, or M^-1 K x, on the motions that the constraints allow. */
 static pol_status apply(const double *x, double *y, void *user)
 {
-  shifted *s = user;
+  large *s = user;
   const int nv = s->saddle->nv, moving = poli_analysis_first_state(s->a);
   memset(s->x, 0, (size_t)s->saddle->n * sizeof *s->x);
-  pol_matrix_multiply(s->terms->patterns.coupling, s->terms->mass, 1.0, x, s->x);
+  pol_matrix_multiply(s->terms->patterns.coupling, s->product, 1.0, x, s->x);
   for (int i = moving; i < nv; i++) s->x[i] = 0.0;
   pol_solver_solve(s->saddle->solver, s->x);
   memcpy(y, s->x, (size_t)nv * sizeof *y);
   return POL_OK;
 }
 
+/* Factors the saddle-point matrix of scale K + mass M, without states. */
+static pol_status factor(large *s, double scale, double mass, double *matrix)
+{
+  const pol_pattern *coupling = s->terms->patterns.coupling;
+  const int moving = poli_analysis_first_state(s->a);
+  for (int j = 0; j < coupling->cols; j++)
+    for (int e = coupling->start[j]; e < coupling->start[j + 1]; e++)
+      matrix[e] = j < moving && coupling->row[e] < moving
+                      ? scale * s->terms->stiffness[e] + mass * s->terms->mass[e]
+                      : (j == coupling->row[e] ? 1.0 : 0.0);
+  poli_saddle_set_kkt(s->saddle, matrix, s->terms->jacobian);
+  poli_saddle_drop(s->saddle, pol_assembler_dropped(s->a->assembler));
+  return pol_solver_factor(s->saddle->solver, s->saddle->values);
+}
+
+/* The eigenvalues of the operator of this kind, from a start with a part of all motions. */
+static pol_status search(large *s, const char *which, int restarts, int count, double *start,
+                         double *re, double *im, double *vectors, int *found)
+{
+  const poli_operator operator = {
+      .n = s->saddle->nv, .apply = apply, .user = s, .tolerance = restarts > 0 ? 1e-6 : 0.0,
+      .restarts = restarts};
+  for (int i = 0; i < operator.n; i++) vectors[i] = 1.0 + 0.5 * sin(1.0 + 7.0 * i);
+  apply(vectors, start, s);
+  return poli_arnoldi(&operator, which, count, start, re, im, vectors, found);
+}
+
 static pol_status judge_large(pol_analysis *a, poli_terms *terms, pol_static_report *report)
 {
   const int nv = a->dae->group.nv, m = pol_dae_num_constraints(a->dae);
   const int moving = poli_analysis_first_state(a);
-  const pol_pattern *coupling = terms->patterns.coupling;
   const unsigned char *dropped = pol_assembler_dropped(a->assembler);
-  shifted s = {.a = a, .terms = terms};
-  double *matrix, *start, *re, *im, *vectors, *x;
+  large s = {.a = a, .terms = terms};
+  double *matrix, *start, *re, *im, *vectors, fastest = 0.0;
   poli_arena arena = {0};
   do {
-    POLI_TAKE(&arena, matrix, pol_pattern_nonzeros(coupling));
+    POLI_TAKE(&arena, matrix, pol_pattern_nonzeros(terms->patterns.coupling));
     POLI_TAKE(&arena, start, nv);
     POLI_TAKE_EACH(&arena, SEARCHED + 1, &re, &im);
     POLI_TAKE(&arena, vectors, (size_t)nv * (SEARCHED + 1));
-    POLI_TAKE(&arena, x, nv + m);
+    POLI_TAKE(&arena, s.x, nv + m);
   } while (poli_arena_again(&arena));
   if (!arena.memory) return POL_NO_MEMORY;
-  s.x = x;
   report->freedoms = moving;
   for (int i = 0; i < m; i++) report->freedoms -= !dropped[i];
-
-  /* the largest ratio on the diagonals is that of the fastest motion, about */
-  double fastest = 0.0;
   for (int j = 0; j < moving; j++) {
-    const int e = pol_pattern_address(coupling, j, j);
+    const int e = pol_pattern_address(terms->patterns.coupling, j, j);
     if (e >= 0 && terms->mass[e] > 0.0)
       fastest = fmax(fastest, fabs(terms->stiffness[e]) / terms->mass[e]);
   }
   const double sigma = -1e-11 * fastest;
-  for (int j = 0; j < nv; j++)
-    for (int e = coupling->start[j]; e < coupling->start[j + 1]; e++)
-      matrix[e] = j < moving && coupling->row[e] < moving
-                      ? terms->stiffness[e] - sigma * terms->mass[e]
-                      : (j == coupling->row[e] ? 1.0 : 0.0);
-  pol_status status = poli_saddle_create(&s.saddle, a->dae, 0, POL_SOLVER_AUTO);
-  if (!status) {
-    poli_saddle_set_kkt(s.saddle, matrix, terms->jacobian);
-    poli_saddle_drop(s.saddle, dropped);
-    status = pol_solver_factor(s.saddle->solver, s.saddle->values);
+  int found = 0;
+  const int count = SEARCHED < report->freedoms - 2 ? SEARCHED : report->freedoms - 3;
+  pol_status status = count > 0 ? poli_saddle_create(&s.saddle, a->dae, 0, POL_SOLVER_AUTO) : POL_OK;
+  /* strongly negative ones */
+  if (!status && count > 0) {
+    s.product = terms->stiffness;
+    status = factor(&s, 0.0, 1.0, matrix);
+    if (!status) status = search(&s, "SR", 20, count, start, re, im, vectors, &found);
+    if (!status && found > 0 && re[0] < sigma) judge(a, found, re, im, vectors, -2.0 * sigma, report);
   }
-  const poli_operator operator = {nv, apply, &s};
-  int found = 0, count = SEARCHED < report->freedoms - 2 ? SEARCHED : report->freedoms - 3;
-  for (int pass = 0; pass < 2 && !status && count > 0; pass++) {
-    /* any start that has a part of all motions, moved to the constraints */
-    for (int i = 0; i < nv; i++) vectors[i] = 1.0 + 0.5 * sin(1.0 + 7.0 * i);
-    apply(vectors, start, &s);
-    status = poli_arnoldi(&operator, pass ? "LM" : "SR", count, start, re, im, vectors, &found);
+  /* those nearest to zero, of which the negative ones have been counted if there were any */
+  const int is_known = report->unstable > 0;
+  if (!status && count > 0 && !is_known) {
+    s.product = terms->mass;
+    status = factor(&s, 1.0, -sigma, matrix);
+    if (!status) status = search(&s, "LM", 0, count, start, re, im, vectors, &found);
     for (int k = 0; k < found && !status; k++) {
       const double square = re[k] * re[k] + im[k] * im[k];
       re[k] = sigma + re[k] / square;
       im[k] = -im[k] / square;
     }
-    /* negative ones first; if there is none, those nearest to zero */
-    int negative = 0;
-    for (int k = 0; k < found; k++) negative += re[k] < 0.0 && re[k] < sigma;
-    if (status || (!pass && negative == 0)) continue;
-    judge(a, found, re, im, vectors, -2.0 * sigma, report);
-    report->at_least = pass ? report->neutral == found : negative == found;
-    break;
+    if (!status) judge(a, found, re, im, vectors, -2.0 * sigma, report);
   }
+  report->at_least = is_known || report->unstable + report->neutral == found;
   poli_saddle_free(&s.saddle);
   free(arena.memory);
   return status;

@@ -42,6 +42,7 @@ typedef struct statics {
   double *x;                   /* nv + m: right-hand side and solution */
   double *w, *accelerations;   /* nv */
   double *balance;             /* nv: M a, what forces and reactions leave */
+  double *path;                /* nq + nv: the middle of an increment, and forces there */
   double *kept, *start;        /* states: before the increment, and before the load step */
   double residual; /* relative, of the state */
   double mu;       /* as a fraction of that of the largest increments */
@@ -179,6 +180,18 @@ static pol_status move(statics *s, double part)
   pol_analysis *a = s->a;
   copy_state(s, s->kept, 1);
   for (int i = 0; i < s->nv; i++) s->x[i] = i < s->moving ? part * s->w[i] : 0.0;
+  /* rolling: the increment that the constraints of the middle allow, so that the path is right to
+   * second order */
+  if (s->dae->num_nonholonomic > 0) {
+    double *middle = s->path, *f = middle + s->dae->group.nq;
+    for (int i = 0; i < s->nv; i++) f[i] = 0.5 * s->x[i];
+    pol_group_move(&s->dae->group, a->q, f, middle);
+    memset(f, 0, (size_t)s->nv * sizeof *f);
+    pol_matrix_multiply(s->terms->patterns.coupling, s->terms->mass, 1.0, s->x, f);
+    const pol_status rolled =
+        poli_assembler_response(a->assembler, a->state.t, middle, f, s->x, NULL);
+    if (rolled) return rolled;
+  }
   pol_group_move(&s->dae->group, a->q, s->x, a->q);
   for (int i = s->moving; i < s->nv; i++) a->v[i] += part * s->w[i];
   pol_status status = pol_assembler_position(a->assembler, a->state.t, a->q, NULL);
@@ -314,6 +327,7 @@ static pol_status create(statics *s, pol_analysis *a)
     POLI_TAKE(&arena, s->matrix, pol_pattern_nonzeros(s->terms->patterns.coupling));
     POLI_TAKE_EACH(&arena, s->nv, &s->force, &s->w, &s->accelerations, &s->balance);
     POLI_TAKE(&arena, s->x, s->nv + s->m);
+    POLI_TAKE(&arena, s->path, s->dae->group.nq + s->nv);
     POLI_TAKE_EACH(&arena, s->dae->group.nq + s->nv + s->m + (int)s->dae->history_size, &s->kept,
                    &s->start);
   } while (poli_arena_again(&arena));

@@ -25,19 +25,20 @@ static pol_status iterate(arnoldi *a, const poli_operator *operator, double *sta
   int ido = 0, info = 1; /* 1: start is given */
   pol_status status = POL_OK;
   a->iparam[0] = 1;   /* exact shifts */
-  a->iparam[2] = 1000; /* most iterations */
+  a->iparam[2] = operator->restarts > 0 ? operator->restarts : 1000;
   a->iparam[3] = 1;
   a->iparam[6] = 1; /* a standard problem */
   for (;;) {
-    dnaupd_c(&ido, "I", a->n, a->which, a->count, 0.0, start, a->basis, a->v, a->n, a->iparam, a->ipntr,
+    dnaupd_c(&ido, "I", a->n, a->which, a->count, operator->tolerance, start, a->basis, a->v, a->n, a->iparam, a->ipntr,
              a->ends, a->work, a->room, &info);
     if (ido != -1 && ido != 1) break;
     status = operator->apply(a->ends + a->ipntr[0] - 1, a->ends + a->ipntr[1] - 1, operator->user);
     if (status) return status;
   }
-  if (info < 0) return POL_NOT_CONVERGED;
+  if (info < 0 || (info > 0 && (operator->restarts == 0 || a->iparam[4] == 0)))
+    return operator->restarts > 0 && info > 0 ? POL_OK : POL_NOT_CONVERGED;
   dneupd_c(1, "A", a->select, a->re, a->im, a->vectors, a->n, 0.0, 0.0, a->split, "I", a->n, a->which,
-           a->count, 0.0, start, a->basis, a->v, a->n, a->iparam, a->ipntr, a->ends, a->work, a->room,
+           a->count, operator->tolerance, start, a->basis, a->v, a->n, a->iparam, a->ipntr, a->ends, a->work, a->room,
            &info);
   return info == 0 ? POL_OK : POL_NOT_CONVERGED;
 }
