@@ -4,8 +4,8 @@
  *     pol_analysis_equilibrium(analysis, NULL, &report, &diagnostics);
  *     pol_modes_create(&modes, analysis, NULL, &diagnostics);
  *
- * All of them work in the coordinates of so3xr3.  With w the increment of the configuration, q exp(w),
- * and small changes of the equations of motion (polhode/dae.h),
+ * All of them work in the coordinates of so3xr3.  With w the increment of the configuration, q
+ * exp(w), and small changes of the equations of motion (polhode/dae.h),
  *
  *     w' = v - G w                                          kinematics
  *     M (v' + T v) + D v + K w + B^T lambda = inputs        balance
@@ -14,8 +14,8 @@
  * where w and v are the components in axes that rotate with the angular velocity of a frame of
  * observation, by default that of the ground: then T and G are constant.  At a state of rest both
  * are zero.  If the motion is steady in these axes, as that of a wheel that rolls straight ahead is
- * in those of the ground, and that of a rotor with blades in its own, all matrices are constant, and
- * the linearised equations are exact.  Elsewhere they are those with the coefficients of this
+ * in those of the ground, and that of a rotor with blades in its own, all matrices are constant,
+ * and the linearised equations are exact.  Elsewhere they are those with the coefficients of this
  * instant.
  */
 #ifndef POLHODE_ANALYSIS_H
@@ -32,8 +32,8 @@ extern "C" {
 typedef struct pol_analysis pol_analysis;
 
 /* Starts with the initial values of the mechanism, made consistent at time t as a simulation does,
- * which drives and functions of time refer to.  The mechanism must outlive the analysis and must not
- * change.  On failure *analysis is NULL and diagnostics (may be NULL) has the reason:
+ * which drives and functions of time refer to.  The mechanism must outlive the analysis and must
+ * not change.  On failure *analysis is NULL and diagnostics (may be NULL) has the reason:
  * POL_BAD_ARGUMENT if the mechanism has errors, POL_INCONSISTENT, POL_SINGULAR, POL_NO_MEMORY. */
 pol_status pol_analysis_create(pol_analysis **analysis, const pol_mechanism *mechanism, double t,
                                pol_diagnostics *diagnostics);
@@ -57,9 +57,9 @@ const unsigned char *pol_analysis_dropped(const pol_analysis *analysis, int *cou
 /* --- static equilibrium ----------------------------------------------------------------------- */
 
 typedef struct pol_static_options {
-  int steps;          /* load steps: gravity, applied forces and torques, and actuators grow from 1/steps
-                         of their values to all of it; at least 1.  Springs, bushings, expressions
-                         and callbacks are not scaled */
+  int steps; /* load steps: gravity, applied forces and torques, and actuators grow from 1/steps
+                of their values to all of it; at least 1.  Springs, bushings, expressions
+                and callbacks are not scaled */
   int max_iterations; /* of each load step */
   /* Called after each load step with its load factor, if not NULL; another value than 0 ends the
    * calculation with POL_CANCELLED. */
@@ -76,11 +76,11 @@ typedef struct pol_static_report {
    * mass matrix: its eigenvalues are squares of angular frequencies, 1/s^2, if the equilibrium is
    * stable.  First-order states are held.  A complex eigenvalue (follower loads) is a flutter. */
   int freedoms;
-  int unstable;         /* number of eigenvalues that are negative or complex */
-  int neutral;          /* number of eigenvalues that are zero: nothing resists these motions */
-  int at_least;         /* 1: large model, there may be more of both than were searched for */
-  double least;         /* the smallest real part of an eigenvalue, 1/s^2; 0 without freedoms */
-  char softest[128];    /* the largest part of its motion, in words; may be empty */
+  int unstable;      /* number of eigenvalues that are negative or complex */
+  int neutral;       /* number of eigenvalues that are zero: nothing resists these motions */
+  int at_least;      /* 1: large model, there may be more of both than were searched for */
+  double least;      /* the smallest real part of an eigenvalue, 1/s^2; 0 without freedoms */
+  char softest[128]; /* the largest part of its motion, in words; may be empty */
 } pol_static_report;
 
 /* One load step, 200 iterations. */
@@ -88,11 +88,11 @@ pol_static_options pol_static_options_default(void);
 
 /* Moves to an equilibrium at the time of the state: velocities are zero, first-order states are
  * constant.  Newton's method on the group with a line search; steps are regularised by the mass
- * matrix where the stiffness is singular or the motion would be uphill, so that a mechanism falls to
- * a stable equilibrium unless it starts at another one.  Without friction of rolling it may roll:
- * non-holonomic constraints limit each increment.  options may be NULL.  The analysis has the last
- * load step that succeeded after a failure: POL_NOT_CONVERGED if nothing resists a motion, named by
- * the diagnostics, or the iteration fails; POL_RETRY if a force has no value. */
+ * matrix where the stiffness is singular or the motion would be uphill, so that a mechanism falls
+ * to a stable equilibrium unless it starts at another one.  Without friction of rolling it may
+ * roll: non-holonomic constraints limit each increment.  options may be NULL.  The analysis has the
+ * last load step that succeeded after a failure: POL_NOT_CONVERGED if nothing resists a motion,
+ * named by the diagnostics, or the iteration fails; POL_RETRY if a force has no value. */
 pol_status pol_analysis_equilibrium(pol_analysis *analysis, const pol_static_options *options,
                                     pol_static_report *report, pol_diagnostics *diagnostics);
 
@@ -146,8 +146,8 @@ double pol_modes_amplitude(const pol_modes *modes, int index);
 
 typedef struct pol_linear_options {
   double frame[3]; /* as of pol_modes_options */
-  /* Coordinates to be used first, such as "hinge.angle", "cart.position.x" or "top.rotation.x" (about
-   * the x axis of the body); others are added as needed. */
+  /* Coordinates to be used first, such as "hinge.angle", "cart.position.x" or "top.rotation.x"
+   * (about the x axis of the body); others are added as needed. */
   int num_coordinates;
   const char *const *coordinates;
   /* Inputs: "push.x" of an applied force or torque, in the axes it is given in; "motor" of a
@@ -160,9 +160,9 @@ typedef struct pol_linear_options {
   const char *const *outputs;
 } pol_linear_options;
 
-/* x' = A x + B u, y = C x + D u for the changes of states x, inputs u and outputs y.  The states are
- * independent coordinates, then independent velocities (fewer than coordinates with non-holonomic
- * constraints), then first-order states.  Matrices are stored by columns. */
+/* x' = A x + B u, y = C x + D u for the changes of states x, inputs u and outputs y.  The states
+ * are independent coordinates, then independent velocities (fewer than coordinates with
+ * non-holonomic constraints), then first-order states.  Matrices are stored by columns. */
 typedef struct pol_linear {
   int num_coordinates, num_velocities, num_states; /* first-order states */
   int n, num_inputs, num_outputs;                  /* n: of all three */

@@ -9,7 +9,8 @@
 #include "cli/summary.h"
 #include "cli/terminal.h"
 
-/* --- the state ---------------------------------------------------------------------------------- */
+/* --- the state ----------------------------------------------------------------------------------
+ */
 
 static int out_of_memory(const cli_analysis *a)
 {
@@ -25,11 +26,10 @@ int cli_analysis_fail(const cli_analysis *a, const pol_diagnostics *failure)
   const int result = cli_start_status(failure->status);
   cli_print_failure(a->args->operand, failure);
   if (!a->args->json) return result;
-  cli_json_print(result == CLI_INVALID
-                     ? json_pack("{s:s, s:o}", "status", "invalid", "errors",
-                                 cli_json_start_errors(failure))
-                     : json_pack("{s:s, s:o}", "status", "failed", "failure",
-                                 cli_json_failure(failure)));
+  cli_json_print(
+      result == CLI_INVALID
+          ? json_pack("{s:s, s:o}", "status", "invalid", "errors", cli_json_start_errors(failure))
+          : json_pack("{s:s, s:o}", "status", "failed", "failure", cli_json_failure(failure)));
   return result;
 }
 
@@ -73,8 +73,7 @@ static int go_along_run(cli_analysis *a, double t)
     const pol_point at = pol_state_point(pol_simulation_state(simulation));
     for (int i = 0; i < count; i++) pol_simulation_body(simulation, i, &bodies[i]);
     for (int i = 0; i < num_states; i++)
-      states[i] =
-          pol_formulation_state_variable(pol_simulation_formulation(simulation), &at, i);
+      states[i] = pol_formulation_state_variable(pol_simulation_formulation(simulation), &at, i);
     a->t = at.t;
     a->how = "state of the run";
     if (pol_analysis_set_bodies(a->analysis, at.t, bodies, states, &failure) != POL_OK)
@@ -219,7 +218,8 @@ void cli_analysis_close(cli_analysis *a)
   pol_result_close(&a->result);
 }
 
-/* --- options ------------------------------------------------------------------------------------ */
+/* --- options ------------------------------------------------------------------------------------
+ */
 
 int cli_analysis_frame(const cli_analysis *a, double frame[3])
 {
@@ -228,6 +228,14 @@ int cli_analysis_frame(const cli_analysis *a, double frame[3])
   const pol_state *state = pol_analysis_state(a->analysis);
   for (int i = 0; i < 3; i++) frame[i] = 0.0;
   if (wanted == NULL || strcmp(wanted, "ground") == 0) return CLI_DONE;
+  char *rest = NULL;
+  const char *number = wanted;
+  for (int i = 0; i < 3; i++, number = rest + 1) {
+    frame[i] = strtod(number, &rest);
+    if (rest == number || !isfinite(frame[i])) break;
+    if (i == 2 && *rest == '\0') return CLI_DONE;
+    if (*rest != ',') break;
+  }
   pol_near near = pol_near_start(wanted);
   for (int b = 0; b < pol_mechanism_num_bodies(mechanism); b++) {
     const pol_body *body = pol_mechanism_body(mechanism, b);
@@ -242,7 +250,9 @@ int cli_analysis_frame(const cli_analysis *a, double frame[3])
     return CLI_DONE;
   }
   pol_errors errors = {0};
-  if (pol_errors_add(&errors, "--frame", wanted, "there is no such body", near.best) != POL_OK)
+  if (pol_errors_add(&errors, "--frame", wanted,
+                     "must be a body, or three numbers with commas: there is no such body",
+                     near.best) != POL_OK)
     return out_of_memory(a);
   return cli_refuse(a->command, a->args->json, &errors);
 }
@@ -257,14 +267,14 @@ int cli_analysis_count(const cli_analysis *a, const char *option, const char *te
   return cli_refuse_one(a->command, a->args->json, option, text, "must be a whole number above 0");
 }
 
-/* --- the report ---------------------------------------------------------------------------------- */
+/* --- the report ----------------------------------------------------------------------------------
+ */
 
 void cli_stability_text(const pol_static_report *report, char *text, size_t size)
 {
   const char *more = report->at_least ? "at least " : "";
   char softest[160] = "";
-  if (report->softest[0] != '\0')
-    snprintf(softest, sizeof softest, " (%s)", report->softest);
+  if (report->softest[0] != '\0') snprintf(softest, sizeof softest, " (%s)", report->softest);
   if (report->freedoms == 0)
     snprintf(text, size, "nothing can move");
   else if (report->unstable > 0)
@@ -282,8 +292,8 @@ json_t *cli_stability_json(const pol_static_report *report)
   return json_pack("{s:b, s:i, s:i, s:i, s:b, s:o, s:o}", //
                    "stable", report->unstable == 0 && report->neutral == 0, "freedoms",
                    report->freedoms, "unstable", report->unstable, "neutral", report->neutral,
-                   "at_least", report->at_least, "least_eigenvalue",
-                   cli_json_number(report->least), "softest", cli_json_text(report->softest));
+                   "at_least", report->at_least, "least_eigenvalue", cli_json_number(report->least),
+                   "softest", cli_json_text(report->softest));
 }
 
 void cli_analysis_print(const cli_analysis *a)
@@ -298,10 +308,10 @@ void cli_analysis_print(const cli_analysis *a)
 
 json_t *cli_analysis_json(const cli_analysis *a)
 {
-  json_t *object = json_pack("{s:s, s:o, s:o, s:s, s:o}", "status", "done", "name",
-                             cli_json_text(a->model->name != NULL ? a->model->name : ""), "source",
-                             cli_json_text(a->args->operand), "about", a->how, "t",
-                             cli_json_number(a->t));
+  json_t *object =
+      json_pack("{s:s, s:o, s:o, s:s, s:o}", "status", "done", "name",
+                cli_json_text(a->model->name != NULL ? a->model->name : ""), "source",
+                cli_json_text(a->args->operand), "about", a->how, "t", cli_json_number(a->t));
   if (a->args->is_static) cli_json_set(&object, "stability", cli_stability_json(&a->report));
   return object;
 }
@@ -316,7 +326,8 @@ int cli_unsteady_text(double unsteady, char *text, size_t size)
   return 1;
 }
 
-/* --- results ------------------------------------------------------------------------------------- */
+/* --- results -------------------------------------------------------------------------------------
+ */
 
 int cli_rows_check(const cli_analysis *a, const char *path)
 {
@@ -354,9 +365,9 @@ void cli_rows_open(cli_rows *rows, const cli_analysis *a, const char *path, cons
   if (rows->status == POL_OK) rows->status = pol_record_create(&rows->record, rows->simulation);
   errno = 0;
   if (rows->status == POL_OK)
-    rows->status = pol_writer_create(&rows->writer, path,
-                                     cli_ends_in(path, ".h5") ? POL_HDF5 : POL_CSV, rows->record,
-                                     &about, 0);
+    rows->status =
+        pol_writer_create(&rows->writer, path, cli_ends_in(path, ".h5") ? POL_HDF5 : POL_CSV,
+                          rows->record, &about, 0);
   rows->reason = errno;
   free(text);
 }

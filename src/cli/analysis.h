@@ -18,17 +18,31 @@ typedef struct cli_analysis {
 
 /* Options that these commands have in common. */
 #define CLI_ANALYSIS_OPTIONS                                                                       \
-  {"--static", NULL, "about the static equilibrium, found from the initial values", CLI_FLAG,      \
-   offsetof(cli_args, is_static), NULL},                                                           \
-      {"--at", "SECONDS",                                                                          \
-       "about the state at this time: of the run of a model, or the nearest row of a result; with " \
+  {"--static",                                                                                     \
+   NULL,                                                                                           \
+   "about the static equilibrium, found from the initial values",                                  \
+   CLI_FLAG,                                                                                       \
+   offsetof(cli_args, is_static),                                                                  \
+   NULL},                                                                                          \
+      {"--at",                                                                                     \
+       "SECONDS",                                                                                  \
+       "about the state at this time: of the run of a model, or the nearest row of a result; "     \
+       "with "                                                                                     \
        "--static the time of drives and functions",                                                \
-       CLI_TEXT, offsetof(cli_args, at), NULL},                                                    \
-      {"--frame", "BODY",                                                                          \
-       "in axes that rotate as this body does now (default: those of the ground)", CLI_TEXT,       \
-       offsetof(cli_args, frame), NULL},                                                           \
-      {"--set", "KEY=VALUE", "replace any value of the model file; may be repeated", CLI_OVERRIDE, \
-       0, NULL}
+       CLI_TEXT,                                                                                   \
+       offsetof(cli_args, at),                                                                     \
+       NULL},                                                                                      \
+      {"--frame",                                                                                  \
+       "BODY",                                                                                     \
+       "in axes that rotate as this body does now, or with an angular velocity X,Y,Z in rad/s "    \
+       "(default: those of the ground)",                                                           \
+       CLI_TEXT,                                                                                   \
+       offsetof(cli_args, frame),                                                                  \
+       NULL},                                                                                      \
+  {                                                                                                \
+    "--set", "KEY=VALUE", "replace any value of the model file; may be repeated", CLI_OVERRIDE, 0, \
+        NULL                                                                                       \
+  }
 
 /* Reads the operand, a model or a result with its model, and goes to the state that the options
  * name, but not to an equilibrium if only_place.  Reports what is wrong.  Gives the exit status; in

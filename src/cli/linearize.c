@@ -10,7 +10,8 @@
 #include "cli/json_out.h"
 #include "cli/terminal.h"
 
-/* --- lists of names ---------------------------------------------------------------------------------- */
+/* --- lists of names
+ * ---------------------------------------------------------------------------------- */
 
 /* The names between commas, in one copy of the text. */
 typedef struct names {
@@ -45,7 +46,8 @@ static void free_names(names *list)
   free(list->items);
 }
 
-/* --- the report ---------------------------------------------------------------------------------------- */
+/* --- the report
+ * ---------------------------------------------------------------------------------------- */
 
 static json_t *matrix_json(const double *values, int rows, int cols)
 {
@@ -116,7 +118,8 @@ static void print_linear(const cli_analysis *a, const pol_linear *l)
   print_matrix("D", l->D, l->num_outputs, l->num_inputs);
 }
 
-/* --- files -------------------------------------------------------------------------------------------- */
+/* --- files
+ * -------------------------------------------------------------------------------------------- */
 
 static pol_status write_mat(const cli_analysis *a, const pol_linear *l)
 {
@@ -152,7 +155,8 @@ static pol_status write_json(const cli_analysis *a, const pol_linear *l)
   return status;
 }
 
-/* --- the command ---------------------------------------------------------------------------------------- */
+/* --- the command
+ * ---------------------------------------------------------------------------------------- */
 
 static int report(const cli_analysis *a, const pol_linear *l)
 {
@@ -163,7 +167,8 @@ static int report(const cli_analysis *a, const pol_linear *l)
   if (args->out != NULL) {
     errno = 0;
     const pol_status status = cli_ends_in(args->out, ".mat") ? write_mat(a, l) : write_json(a, l);
-    if (status == POL_IO) return cli_cannot_write(a->command, args->json, "--out", args->out, errno);
+    if (status == POL_IO)
+      return cli_cannot_write(a->command, args->json, "--out", args->out, errno);
     if (status != POL_OK) {
       cli_complain(a->command, "%s", pol_status_text(status));
       return CLI_FAILED;
@@ -182,9 +187,8 @@ static int refuse_names(const cli_analysis *a, const pol_errors *errors)
   for (int i = 0; i < errors->count && status == POL_OK; i++) {
     const pol_error *error = &errors->items[i];
     char *path = cli_format("--%.*s", (int)strcspn(error->path, "["), error->path);
-    status = path != NULL
-                 ? pol_errors_add(&own, path, error->value, error->rule, error->suggestion)
-                 : POL_NO_MEMORY;
+    status = path != NULL ? pol_errors_add(&own, path, error->value, error->rule, error->suggestion)
+                          : POL_NO_MEMORY;
     free(path);
   }
   if (status == POL_OK) return cli_refuse(a->command, a->args->json, &own);
@@ -266,11 +270,10 @@ const cli_command cli_linearize = {
             "a model, its static equilibrium, a point of its run, or a row of a result. The\n"
             "states x are independent coordinates, independent velocities (fewer if wheels\n"
             "roll), and first-order states.",
-    .examples =
-        "  polhode linearize models/examples/double_pendulum.json --static\n"
-        "  polhode linearize models/examples/double_pendulum.json --static "
-        "--outputs lower.position.x,elbow.force.z --out pendulum.mat\n"
-        "  polhode linearize models/examples/four_bar_motor.json --inputs motor --json",
+    .examples = "  polhode linearize models/examples/double_pendulum.json --static\n"
+                "  polhode linearize models/examples/double_pendulum.json --static "
+                "--outputs lower.position.x,elbow.force.z --out pendulum.mat\n"
+                "  polhode linearize models/examples/four_bar_motor.json --inputs motor --json",
     .options = options,
     .num_options = sizeof options / sizeof options[0],
     .run = run,

@@ -9,7 +9,8 @@
 
 enum { PHASES = 60 }; /* rows of the result of a mode, and one more for the full period */
 
-/* --- results of modes ----------------------------------------------------------------------------- */
+/* --- results of modes
+ * ----------------------------------------------------------------------------- */
 
 /* One period of a mode, or one second of a motion without a period, as a result. */
 static int write_mode(const cli_analysis *a, const pol_modes *modes, int index, const char *path)
@@ -19,7 +20,8 @@ static int write_mode(const cli_analysis *a, const pol_modes *modes, int index, 
   const pol_group *group = &pol_formulation_dae(pol_analysis_formulation(a->analysis))->group;
   const double turn = 8.0 * atan(1.0), amplitude = pol_modes_amplitude(modes, index);
   const double period = mode->im > 0.0 ? turn / mode->im : 1.0;
-  double *q = calloc((size_t)group->nq + 1, sizeof *q), *v = calloc((size_t)group->nv + 1, sizeof *v);
+  double *q = calloc((size_t)group->nq + 1, sizeof *q),
+         *v = calloc((size_t)group->nv + 1, sizeof *v);
   cli_rows rows = {0};
   cli_rows_open(&rows, a, path, "mode");
   if (q == NULL || v == NULL) rows.status = POL_NO_MEMORY;
@@ -56,7 +58,8 @@ static int write_modes(const cli_analysis *a, const pol_modes *modes, int only)
   return result;
 }
 
-/* --- the report ------------------------------------------------------------------------------------ */
+/* --- the report
+ * ------------------------------------------------------------------------------------ */
 
 /* The parts of a shape: the largest of each body, in words. */
 static void largest_part(const cli_analysis *a, const pol_mode *mode, char *text, size_t size)
@@ -72,7 +75,8 @@ static void largest_part(const cli_analysis *a, const pol_mode *mode, char *text
       const double part = hypot(mode->shape_re[at], mode->shape_im[at]);
       if (!(part > 1.000001 * largest)) continue;
       largest = part;
-      snprintf(text, size, "%s %s %c", body->name, i < 3 ? "rotation" : "translation", "xyz"[i % 3]);
+      snprintf(text, size, "%s %s %c", body->name, i < 3 ? "rotation" : "translation",
+               "xyz"[i % 3]);
     }
   }
 }
@@ -82,7 +86,8 @@ static void print_modes(const cli_analysis *a, const pol_modes *modes)
   cli_analysis_print(a);
   cli_print_row("zero", "%d eigenvalue%s: motions that nothing resists", pol_modes_zeros(modes),
                 cli_plural(pol_modes_zeros(modes)));
-  printf("\n  mode   frequency, Hz   damping ratio      eigenvalue, 1/s              largest part\n");
+  printf(
+      "\n  mode   frequency, Hz   damping ratio      eigenvalue, 1/s              largest part\n");
   for (int k = 0; k < pol_modes_count(modes); k++) {
     const pol_mode *mode = pol_modes_get(modes, k);
     char part[200];
@@ -111,11 +116,11 @@ static json_t *modes_json(const cli_analysis *a, const pol_modes *modes, const d
                                cli_json_numbers(mode->shape_im + at, 3)));
       cli_json_set(&shape, body->name, parts);
     }
-    cli_json_append(&list, json_pack("{s:o, s:o, s:o, s:o}", //
-                                     "frequency", cli_json_number(mode->frequency), "damping_ratio",
-                                     cli_json_number(mode->damping), "eigenvalue",
-                                     cli_json_numbers((double[]){mode->re, mode->im}, 2), "shape",
-                                     shape));
+    cli_json_append(&list,
+                    json_pack("{s:o, s:o, s:o, s:o}", //
+                              "frequency", cli_json_number(mode->frequency), "damping_ratio",
+                              cli_json_number(mode->damping), "eigenvalue",
+                              cli_json_numbers((double[]){mode->re, mode->im}, 2), "shape", shape));
   }
   cli_json_set(&object, "frame_angular_velocity", cli_json_numbers(frame, 3));
   cli_json_set(&object, "unsteady", cli_json_number(pol_modes_unsteady(modes)));
@@ -124,7 +129,8 @@ static json_t *modes_json(const cli_analysis *a, const pol_modes *modes, const d
   return object;
 }
 
-/* --- the command ----------------------------------------------------------------------------------- */
+/* --- the command
+ * ----------------------------------------------------------------------------------- */
 
 static int solve(cli_analysis *a)
 {
@@ -188,10 +194,11 @@ const cli_command cli_modes = {
             "static equilibrium, a point of its run, or a row of a result, and prints the\n"
             "frequencies and damping ratios of its modes, gyroscopic terms included.\n\n"
             "polhode view shows the result of a mode as an animation.",
-    .examples = "  polhode modes models/examples/double_pendulum.json --static\n"
-                "  polhode modes models/examples/suspension.json --static --count 4 --json\n"
-                "  polhode modes models/examples/double_pendulum.json --static --out mode.h5\n"
-                "  polhode modes models/examples/double_pendulum.json --static --mode 2 --out m2.h5",
+    .examples =
+        "  polhode modes models/examples/double_pendulum.json --static\n"
+        "  polhode modes models/examples/suspension.json --static --count 4 --json\n"
+        "  polhode modes models/examples/double_pendulum.json --static --out mode.h5\n"
+        "  polhode modes models/examples/double_pendulum.json --static --mode 2 --out m2.h5",
     .options = options,
     .num_options = sizeof options / sizeof options[0],
     .run = run,

@@ -6,7 +6,8 @@
 #include "cli/json_out.h"
 #include "cli/terminal.h"
 
-/* --- what is reported ---------------------------------------------------------------------------- */
+/* --- what is reported ----------------------------------------------------------------------------
+ */
 
 static void print_state(const cli_analysis *a)
 {
@@ -96,7 +97,8 @@ static int report(const cli_analysis *a, const pol_static_report *found, const c
   return CLI_DONE;
 }
 
-/* --- the command --------------------------------------------------------------------------------- */
+/* --- the command ---------------------------------------------------------------------------------
+ */
 
 static int write_step(const pol_analysis *analysis, double load, void *user)
 {
@@ -124,7 +126,8 @@ static int solve(cli_analysis *a)
   }
   pol_status status = rows.status;
   if (status == POL_OK) status = pol_analysis_equilibrium(a->analysis, &options, &found, &failure);
-  if (args->out != NULL) result = cli_rows_close(&rows, a, args->out, status == POL_OK ? "done" : "failed");
+  if (args->out != NULL)
+    result = cli_rows_close(&rows, a, args->out, status == POL_OK ? "done" : "failed");
   if (result != CLI_DONE) return result;
   a->how = "equilibrium";
   if (status == POL_CANCELLED) return CLI_SIGNALLED + cli_stop_signal();
@@ -160,17 +163,15 @@ const cli_command cli_static = {
     .name = "static",
     .summary = "find a static equilibrium and its stability",
     .operand = "MODEL.json|RESULT",
-    .text =
-        "Finds an equilibrium by Newton's method, from the initial values of a model or\n"
-        "a row of a result, and tells whether it is stable. Gravity, applied forces and\n"
-        "actuators grow in load steps. The mechanism comes to rest at a stable\n"
-        "equilibrium near its start, unless it starts at an unstable one.\n\n"
-        "In the result of --out each row is a load step, and t is the load factor.\n\n"
-        "Exit status: 0 done, 1 no equilibrium was found, 2 invalid input.",
-    .examples =
-        "  polhode static models/examples/double_pendulum.json\n"
-        "  polhode static models/examples/suspension.json --steps 10 --out rest.h5\n"
-        "  polhode static models/examples/double_pendulum.json --json",
+    .text = "Finds an equilibrium by Newton's method, from the initial values of a model or\n"
+            "a row of a result, and tells whether it is stable. Gravity, applied forces and\n"
+            "actuators grow in load steps. The mechanism comes to rest at a stable\n"
+            "equilibrium near its start, unless it starts at an unstable one.\n\n"
+            "In the result of --out each row is a load step, and t is the load factor.\n\n"
+            "Exit status: 0 done, 1 no equilibrium was found, 2 invalid input.",
+    .examples = "  polhode static models/examples/double_pendulum.json\n"
+                "  polhode static models/examples/suspension.json --steps 10 --out rest.h5\n"
+                "  polhode static models/examples/double_pendulum.json --json",
     .options = options,
     .num_options = sizeof options / sizeof options[0],
     .run = run,

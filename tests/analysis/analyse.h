@@ -73,8 +73,8 @@ static inline double joint_at(const pol_analysis *analysis, const char *name)
 }
 
 /* Adds a thin rod in the xz plane, from the point `at` along an angle from x towards z, on a hinge
- * along y at its start to the body before (POL_GROUND for none).  Returns its index; `at` becomes its
- * other end. */
+ * along y at its start to the body before (POL_GROUND for none).  Returns its index; `at` becomes
+ * its other end. */
 static inline int add_rod(pol_mechanism *mechanism, int before, double mass, double length,
                           double angle, double at[3])
 {

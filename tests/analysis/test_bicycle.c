@@ -1,9 +1,9 @@
-/* The benchmark bicycle of Meijaard, Papadopoulos, Ruina and Schwab (2007): the eigenvalues of their
- * table 2 to all digits, and the speeds between which it rides by itself. */
+/* The benchmark bicycle of Meijaard, Papadopoulos, Ruina and Schwab (2007): the eigenvalues of
+ * their table 2 to all digits, and the speeds between which it rides by itself. */
 #include "analysis/analyse.h"
 
-/* Per speed 0 .. 10 m/s: castering, capsize, and the real and imaginary part of weave; at rest weave
- * is two real numbers. */
+/* Per speed 0 .. 10 m/s: castering, capsize, and the real and imaginary part of weave; at rest
+ * weave is two real numbers. */
 static const double table[11][4] = {
     {-5.53094371765393, -3.13164324790656, 3.13164324790656, 5.53094371765393},
     {-7.11008014637442, -3.13423125066578, 3.52696170990070, 0.80774027519930},
@@ -24,7 +24,8 @@ static pol_model *bicycle_at(double speed)
   static const char *const bodies[] = {"rear wheel", "frame", "fork", "front wheel"};
   for (int i = 0; i < 4; i++)
     snprintf(wheel[i], sizeof wheel[i], "bodies.%s.velocity=[%.17g,0,0]", bodies[i], speed);
-  snprintf(wheel[4], sizeof wheel[4], "bodies.rear wheel.angular_velocity=[0,%.17g,0]", speed / 0.3);
+  snprintf(wheel[4], sizeof wheel[4], "bodies.rear wheel.angular_velocity=[0,%.17g,0]",
+           speed / 0.3);
   snprintf(wheel[5], sizeof wheel[5], "bodies.front wheel.angular_velocity=[0,%.17g,0]",
            speed / 0.35);
   for (int i = 0; i < 6; i++) overrides[i] = wheel[i];
@@ -62,8 +63,8 @@ static void eigenvalues_at(double speed, double found[4])
   pol_model_free(&model);
 }
 
-/* The paper prints 14 decimals.  Entries of A are of the size of a thousand at 10 m/s, and round-off is
- * 2e-13 of that. */
+/* The paper prints 14 decimals.  Entries of A are of the size of a thousand at 10 m/s, and
+ * round-off is 2e-13 of that. */
 static void eigenvalues_are_those_of_the_paper(void **state)
 {
   (void)state;
@@ -78,8 +79,8 @@ static void eigenvalues_are_those_of_the_paper(void **state)
   print_message("largest difference from the table: %.1e\n", largest);
 }
 
-/* Where the real part of weave, or capsize, is zero: the secant through two speeds so close to it that
- * it is a straight line to round-off, but where it is not yet taken for zero. */
+/* Where the real part of weave, or capsize, is zero: the secant through two speeds so close to it
+ * that it is a straight line to round-off, but where it is not yet taken for zero. */
 static double speed_where_zero(int which, double a, double b)
 {
   double found[4], before, value;
@@ -106,8 +107,8 @@ static void weave_and_capsize_speeds_are_those_of_the_paper(void **state)
   assert_close(speed_where_zero(1, 5.9, 6.1), 6.02426201538837, 1e-9);
 }
 
-/* The nonlinear motion after a small push of the steering follows the linear one: a run of the model
- * at 5 m/s decays as its slowest mode. */
+/* The nonlinear motion after a small push of the steering follows the linear one: a run of the
+ * model at 5 m/s decays as its slowest mode. */
 static void runs_follow_the_slowest_mode(void **state)
 {
   (void)state;
@@ -133,20 +134,23 @@ static void runs_follow_the_slowest_mode(void **state)
 }
 
 /* The equations on lean and steer, the coordinates of the paper: x' of the steer rate by its torque
- * is an entry of the inverse of its mass matrix M = [80.81722, 2.31941332208709; ., 0.29784188199686].
+ * is an entry of the inverse of its mass matrix M = [80.81722, 2.31941332208709; .,
+ * 0.29784188199686].
  */
 static void matrices_are_those_of_the_paper(void **state)
 {
   (void)state;
-  static const double M[2][2] = {{80.81722, 2.31941332208709}, {2.31941332208709, 0.29784188199686}};
-  static const double K0[2][2] = {{-80.95, -2.59951685249872}, {-2.59951685249872, -0.80329488458618}};
+  static const double M[2][2] = {{80.81722, 2.31941332208709},
+                                 {2.31941332208709, 0.29784188199686}};
+  static const double K0[2][2] = {{-80.95, -2.59951685249872},
+                                  {-2.59951685249872, -0.80329488458618}};
   static const double K2[2][2] = {{0.0, 76.59734589573222}, {0.0, 2.65431523794604}};
   static const double C1[2][2] = {{0.0, 33.86641391492494}, {-0.85035641456978, 1.68540397397560}};
   const double det = M[0][0] * M[1][1] - M[0][1] * M[1][0], g = 9.81, v = 5.0;
   static const char *const coordinates[] = {"frame.rotation.x", "steering.angle"};
   static const char *const inputs[] = {"gust.x", "hands"};
-  const pol_linear_options options = {.num_coordinates = 2, .coordinates = coordinates,
-                                      .num_inputs = 2, .inputs = inputs};
+  const pol_linear_options options = {
+      .num_coordinates = 2, .coordinates = coordinates, .num_inputs = 2, .inputs = inputs};
   pol_model *model = bicycle_at(v);
   pol_analysis *analysis = analyse_at(model->mechanism, 0.0);
   pol_linear *linear = linearise(analysis, &options);

@@ -1,13 +1,14 @@
-/* The linearised equations against differences of the equations of motion, of all kinds of elements;
- * names of states, inputs and outputs. */
-#include "analysis/analysis.h"
+/* The linearised equations against differences of the equations of motion, of all kinds of
+ * elements; names of states, inputs and outputs. */
 #include "analysis/analyse.h"
+#include "analysis/analysis.h"
 #include "linalg/eigen.h"
 
-/* --- against differences --------------------------------------------------------------------------- */
+/* --- against differences
+ * --------------------------------------------------------------------------- */
 
-/* Accelerations and multipliers of the state changed by e times column j of W and V, made consistent
- * again, which changes it by e^2 only. */
+/* Accelerations and multipliers of the state changed by e times column j of W and V, made
+ * consistent again, which changes it by e^2 only. */
 static void accelerate(pol_analysis *a, const poli_linear *lin, int j, double e, double *vd,
                        double *lambda)
 {
@@ -20,7 +21,8 @@ static void accelerate(pol_analysis *a, const poli_linear *lin, int j, double e,
   }
   pol_group_move(&dae->group, a->q, w, q);
   assert_int_equal(pol_assembler_position(a->assembler, a->state.t, q, NULL), POL_OK);
-  assert_int_equal(pol_assembler_velocity(a->assembler, a->state.t, q, v, NULL, NULL, NULL), POL_OK);
+  assert_int_equal(pol_assembler_velocity(a->assembler, a->state.t, q, v, NULL, NULL, NULL),
+                   POL_OK);
   memcpy(lambda, a->lambda, (size_t)lin->m * sizeof *lambda);
   assert_int_equal(pol_assembler_acceleration(a->assembler, a->state.t, q, v, vd, lambda, NULL),
                    POL_OK);
@@ -106,12 +108,13 @@ static void matrices_are_derivatives_of_the_equations(void **state)
   }
 }
 
-/* A body on a spherical joint that moves around a cone: (I - J) w^2 cos a = m g h for the moments of
- * inertia I about its pivot and J about its axis. */
+/* A body on a spherical joint that moves around a cone: (I - J) w^2 cos a = m g h for the moments
+ * of inertia I about its pivot and J about its axis. */
 static void steady_rotation_is_exact_in_its_own_axes(void **state)
 {
   (void)state;
-  const double angle = 0.7, h = 0.4, m = 1.5, pivot = 0.03 + m * h * h, w = sqrt(m * 9.81 * h / ((pivot - 0.01) * cos(angle)));
+  const double angle = 0.7, h = 0.4, m = 1.5, pivot = 0.03 + m * h * h,
+               w = sqrt(m * 9.81 * h / ((pivot - 0.01) * cos(angle)));
   for (int order = 0; order < 2; order++) {
     char text[1500];
     snprintf(text, sizeof text,
@@ -129,7 +132,8 @@ static void steady_rotation_is_exact_in_its_own_axes(void **state)
   }
 }
 
-/* --- inputs and outputs ------------------------------------------------------------------------------ */
+/* --- inputs and outputs
+ * ------------------------------------------------------------------------------ */
 
 /* A cart of mass m with an inverted pendulum of mass n, length l to its point mass. */
 static const char cart_pole[] =
@@ -137,14 +141,18 @@ static const char cart_pole[] =
     "{\"name\": \"cart\", \"mass\": 2, \"inertia\": [1, 1, 1]},"
     "{\"name\": \"pole\", \"mass\": 0.5, \"inertia\": [1e-9, 1e-9, 1e-9], \"position\": [0, 0, "
     "0.8]}],"
-    "\"joints\": [{\"name\": \"rail\", \"type\": \"prismatic\", \"bodies\": [\"ground\", \"cart\"], "
+    "\"joints\": [{\"name\": \"rail\", \"type\": \"prismatic\", \"bodies\": [\"ground\", "
+    "\"cart\"], "
     "\"point\": [0, 0, 0], \"axis\": [1, 0, 0]},"
-    "{\"name\": \"pin\", \"type\": \"revolute\", \"bodies\": [\"cart\", \"pole\"], \"point\": [0, 0, "
+    "{\"name\": \"pin\", \"type\": \"revolute\", \"bodies\": [\"cart\", \"pole\"], \"point\": [0, "
+    "0, "
     "0], \"axis\": [0, 1, 0]}],"
     "\"states\": [{\"name\": \"lag\", \"initial\": 0, \"rate\": \"-3*lag + 2*pin.angle\"}],"
-    "\"variables\": [{\"name\": \"twice\", \"expression\": \"2*rail.speed + sin(pin.angle) + lag\"}],"
+    "\"variables\": [{\"name\": \"twice\", \"expression\": \"2*rail.speed + sin(pin.angle) + "
+    "lag\"}],"
     "%s"
-    "\"forces\": [{\"name\": \"push\", \"type\": \"force\", \"body\": \"cart\", \"force\": [0, 0, 0]},"
+    "\"forces\": [{\"name\": \"push\", \"type\": \"force\", \"body\": \"cart\", \"force\": [0, 0, "
+    "0]},"
     "{\"name\": \"motor\", \"type\": \"joint-spring\", \"joint\": \"pin\", \"coordinate\": "
     "\"rotation\", \"stiffness\": 0, \"actuator\": 0}],"
     "\"simulation\": {\"step\": 0.001, \"end\": 1}}";
@@ -160,10 +168,10 @@ static void cart_and_pole_have_the_textbook_matrices(void **state)
 {
   (void)state;
   static const char *const inputs[] = {"push.x", "motor"};
-  static const char *const outputs[] = {"pole.position.x", "twice", "lag", "rail.force.x", "pin.rate",
-                                        "rail.force.z"};
-  const pol_linear_options options = {.num_inputs = 2, .inputs = inputs, .num_outputs = 6,
-                                      .outputs = outputs};
+  static const char *const outputs[] = {"pole.position.x", "twice",    "lag",
+                                        "rail.force.x",    "pin.rate", "rail.force.z"};
+  const pol_linear_options options = {
+      .num_inputs = 2, .inputs = inputs, .num_outputs = 6, .outputs = outputs};
   pol_model *model = read_cart("");
   pol_analysis *analysis = analyse_at(model->mechanism, 0.0);
   pol_linear *l = linearise(analysis, &options);
@@ -221,8 +229,8 @@ static void drives_are_inputs(void **state)
 {
   (void)state;
   static const char *const inputs[] = {"shake"}, *const outputs[] = {"shake.force"};
-  const pol_linear_options options = {.num_inputs = 1, .inputs = inputs, .num_outputs = 1,
-                                      .outputs = outputs};
+  const pol_linear_options options = {
+      .num_inputs = 1, .inputs = inputs, .num_outputs = 1, .outputs = outputs};
   pol_model *model = read_cart(
       "\"drives\": [{\"name\": \"shake\", \"joint\": \"rail\", \"coordinate\": \"translation\", "
       "\"function\": {\"type\": \"constant\", \"value\": 0}}],");
@@ -251,8 +259,11 @@ static void wrong_names_are_all_refused(void **state)
   static const char *const coordinates[] = {"pin.angel", "rail.displacement", "cart.position.x"};
   static const char *const inputs[] = {"push.w", "motr"};
   static const char *const outputs[] = {"pole.positon.x", "t"};
-  const pol_linear_options options = {.num_coordinates = 3, .coordinates = coordinates,
-                                      .num_inputs = 2, .inputs = inputs, .num_outputs = 2,
+  const pol_linear_options options = {.num_coordinates = 3,
+                                      .coordinates = coordinates,
+                                      .num_inputs = 2,
+                                      .inputs = inputs,
+                                      .num_outputs = 2,
                                       .outputs = outputs};
   pol_model *model = read_cart("");
   pol_analysis *analysis = analyse_at(model->mechanism, 0.0);

@@ -39,7 +39,8 @@ static const char coupled[] =
     "\"joints\": ["
     "{\"name\": \"A\", \"type\": \"revolute\", \"bodies\": [\"ground\", \"a\"], \"point\": [0, 0, "
     "0], \"axis\": [0, 1, 0]},"
-    "{\"name\": \"B\", \"type\": \"revolute\", \"bodies\": [\"ground\", \"b\"], \"point\": [0.7, 0, "
+    "{\"name\": \"B\", \"type\": \"revolute\", \"bodies\": [\"ground\", \"b\"], \"point\": [0.7, "
+    "0, "
     "0], \"axis\": [0, 1, 0]}],"
     "\"markers\": [{\"name\": \"p\", \"body\": \"a\"}, {\"name\": \"q\", \"body\": \"b\"}],"
     "\"forces\": [{\"name\": \"s\", \"type\": \"spring-damper\", \"markers\": [\"p\", \"q\"], "
@@ -114,7 +115,8 @@ static void gyroscopic_splitting_has_the_closed_form(void **state)
       "\"angular_velocity\": [0, 0, 40]}],"
       "\"joints\": [{\"name\": \"c\", \"type\": \"spherical\", \"bodies\": [\"ground\", \"r\"], "
       "\"point\": [0, 0, 0]}],"
-      "\"forces\": [{\"name\": \"s\", \"type\": \"support\", \"body\": \"r\", \"point\": [0, 0, 1], "
+      "\"forces\": [{\"name\": \"s\", \"type\": \"support\", \"body\": \"r\", \"point\": [0, 0, "
+      "1], "
       "\"stiffness\": [70, 70, 0]}], \"simulation\": {\"step\": 0.001, \"end\": 1}}");
   pol_analysis *analysis = analyse_at(model->mechanism, 0.0);
   pol_modes *modes = find_modes(analysis, NULL);
@@ -134,14 +136,15 @@ static void gyroscopic_splitting_has_the_closed_form(void **state)
   pol_model_free(&model);
 }
 
-/* --- a rotating ring ----------------------------------------------------------------------------- */
+/* --- a rotating ring -----------------------------------------------------------------------------
+ */
 
 enum { MASSES = 10 };
 static const double ring_mass = 0.4, ring_radius = 1.3, ring_speed = 2.5, ring_stiffness = 60.0,
                     spoke = 0.8;
 
-/* Ten masses on a circle with springs between neighbours and soft ones to the centre, so that it does
- * not drift, in rotating equilibrium. */
+/* Ten masses on a circle with springs between neighbours and soft ones to the centre, so that it
+ * does not drift, in rotating equilibrium. */
 static pol_model *ring_model(void)
 {
   static char text[8000];
@@ -171,8 +174,7 @@ static pol_model *ring_model(void)
     end += sprintf(end,
                    ", {\"name\": \"s%d\", \"type\": \"spring-damper\", \"markers\": [\"p%d\", "
                    "\"p%d\"], \"stiffness\": %.17g, \"damping\": 0, \"length\": %.17g}",
-                   k, k, (k + 1) % MASSES, ring_stiffness,
-                   chord - tension / ring_stiffness);
+                   k, k, (k + 1) % MASSES, ring_stiffness, chord - tension / ring_stiffness);
   sprintf(end, "], \"simulation\": {\"step\": 0.001, \"end\": 1}}");
   return read_model_text(text);
 }
@@ -230,8 +232,8 @@ static void rotating_ring_has_the_closed_form(void **state)
     double slope;
     ring_equation(p, none, &slope, &out);
     /* the four roots of f have no sum; half of each pair of +w and -w is listed */
-    const double traces = 4.0 * (ring_stiffness + t) * (pow(sin(a) * cos(h), 2.0) +
-                                                        pow(cos(a) * sin(h), 2.0));
+    const double traces =
+        4.0 * (ring_stiffness + t) * (pow(sin(a) * cos(h), 2.0) + pow(cos(a) * sin(h), 2.0));
     expected += (traces + 2.0 * spoke) / m + 2.0 * W * W + out * out;
   }
   assert_close(sum, expected, 1e-8 * expected);
@@ -246,7 +248,8 @@ static void rotating_ring_has_the_closed_form(void **state)
   pol_model_free(&model);
 }
 
-/* --- large models -------------------------------------------------------------------------------- */
+/* --- large models --------------------------------------------------------------------------------
+ */
 
 static void compare_with_full(pol_analysis *analysis, int count, const double frame[3],
                               double tolerance)
@@ -313,7 +316,8 @@ static void hanging_chain_of_300_links_vibrates_as_a_rope(void **state)
   pol_mechanism *mechanism = start_mechanism();
   int before = POL_GROUND;
   double at[3] = {0.0, 0.0, 0.0};
-  for (int k = 0; k < LINKS; k++) before = add_rod(mechanism, before, link, link, -2.0 * atan(1.0), at);
+  for (int k = 0; k < LINKS; k++)
+    before = add_rod(mechanism, before, link, link, -2.0 * atan(1.0), at);
   pol_analysis *analysis = analyse_at(mechanism, 0.0);
   pol_static_report report = balance(analysis, 1);
   assert_int_equal(report.freedoms, LINKS);
@@ -334,7 +338,8 @@ static void hanging_chain_of_300_links_vibrates_as_a_rope(void **state)
   pol_mechanism_free(&mechanism);
 }
 
-/* --- poses ---------------------------------------------------------------------------------------- */
+/* --- poses
+ * ---------------------------------------------------------------------------------------- */
 
 static void poses_move_along_the_shape_and_keep_the_joints(void **state)
 {

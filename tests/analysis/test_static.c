@@ -2,10 +2,11 @@
  * drives, friction, rolling, follower forces; what has no equilibrium. */
 #include "analysis/analyse.h"
 
-/* --- four-bar ------------------------------------------------------------------------------------ */
+/* --- four-bar ------------------------------------------------------------------------------------
+ */
 
-/* The planar four-bar of the example without its motor, with gravity (3, 0, -9.81): potential energy
- * by the crank angle from the vertical. */
+/* The planar four-bar of the example without its motor, with gravity (3, 0, -9.81): potential
+ * energy by the crank angle from the vertical. */
 static double four_bar_potential(double crank)
 {
   const double r = 0.1, rocker = 0.2, base = 0.2, coupler = hypot(0.2, 0.1);
@@ -52,14 +53,16 @@ static void four_bar_hangs_at_the_minimum_of_its_potential(void **state)
   pol_model_free(&model);
 }
 
-/* --- chain --------------------------------------------------------------------------------------- */
+/* --- chain ---------------------------------------------------------------------------------------
+ */
 
 /* A chain of thin rods between two points of the same height: with the horizontal force H and the
  * weight G of a link, the link i has the slope (i - (n + 1)/2) G/H. */
 static double span_of(int links, double length, double ratio)
 {
   double sum = 0.0;
-  for (int i = 1; i <= links; i++) sum += length / sqrt(1.0 + pow((i - 0.5 * (links + 1)) * ratio, 2.0));
+  for (int i = 1; i <= links; i++)
+    sum += length / sqrt(1.0 + pow((i - 0.5 * (links + 1)) * ratio, 2.0));
   return sum;
 }
 
@@ -106,7 +109,8 @@ static void hanging_chain_of_200_links_has_the_closed_form(void **state)
   pol_mechanism_free(&mechanism);
 }
 
-/* --- buckling ------------------------------------------------------------------------------------ */
+/* --- buckling ------------------------------------------------------------------------------------
+ */
 
 enum { COLUMN = 8 };
 
@@ -124,18 +128,22 @@ static pol_mechanism *column(double spring, double load, double lean)
     before = add_rod(mechanism, before, 1.0, 0.25, upright - own, at);
     char name[20];
     snprintf(name, sizeof name, "s%d", k);
-    const pol_force force = {.name = name, .type = POL_JOINT_SPRING, .joint = k, .stiffness = {spring},
-                             .rest = 0.0};
+    const pol_force force = {
+        .name = name, .type = POL_JOINT_SPRING, .joint = k, .stiffness = {spring}, .rest = 0.0};
     if (k > 0) assert_int_equal(pol_mechanism_add_force(mechanism, &force, NULL), POL_OK);
   }
   const double turned[4] = {1.0, 0.0, 0.0, 0.0};
   pol_mechanism_add_marker_at(mechanism, "line", POL_GROUND, (double[]){0.0, 0.0, 0.0}, turned,
                               &marker[0]);
   pol_mechanism_add_marker_at(mechanism, "top", before, at, turned, &marker[1]);
-  const pol_joint guide = {.name = "guide", .type = POL_POINT_ON_LINE, .marker = {marker[0], marker[1]}};
+  const pol_joint guide = {
+      .name = "guide", .type = POL_POINT_ON_LINE, .marker = {marker[0], marker[1]}};
   assert_int_equal(pol_mechanism_add_joint(mechanism, &guide, NULL), POL_OK);
-  const pol_force weight = {.name = "load", .type = POL_APPLIED_FORCE, .body = before,
-                            .vector = {0.0, 0.0, -load}, .point = {0.125, 0.0, 0.0}};
+  const pol_force weight = {.name = "load",
+                            .type = POL_APPLIED_FORCE,
+                            .body = before,
+                            .vector = {0.0, 0.0, -load},
+                            .point = {0.125, 0.0, 0.0}};
   assert_int_equal(pol_mechanism_add_force(mechanism, &weight, NULL), POL_OK);
   return mechanism;
 }
@@ -144,7 +152,8 @@ static pol_mechanism *column(double spring, double load, double lean)
 static void column_buckles_at_the_closed_form(void **state)
 {
   (void)state;
-  const double spring = 50.0, expected = 4.0 * spring / 0.25 * pow(sin(2.0 * atan(1.0) / COLUMN), 2.0);
+  const double spring = 50.0,
+               expected = 4.0 * spring / 0.25 * pow(sin(2.0 * atan(1.0) / COLUMN), 2.0);
   double low = 0.5 * expected, high = 1.5 * expected;
   for (int k = 0; k < 40; k++) {
     const double load = 0.5 * (low + high);
@@ -181,7 +190,8 @@ static void column_buckles_at_the_closed_form(void **state)
   pol_mechanism_free(&mechanism);
 }
 
-/* --- others -------------------------------------------------------------------------------------- */
+/* --- others --------------------------------------------------------------------------------------
+ */
 
 /* The end of a long run with damping is the equilibrium. */
 static void suspension_rests_where_a_run_ends(void **state)
@@ -230,7 +240,8 @@ static void drives_hold_at_a_time(void **state)
       "\"point\": [0, 0, 0], \"axis\": [0, -1, 0]},"
       "{\"name\": \"B\", \"type\": \"revolute\", \"bodies\": [\"a\", \"b\"], \"point\": [2, 0, 0], "
       "\"axis\": [0, -1, 0]}],"
-      "\"drives\": [{\"name\": \"d\", \"joint\": \"A\", \"coordinate\": \"rotation\", \"function\": "
+      "\"drives\": [{\"name\": \"d\", \"joint\": \"A\", \"coordinate\": \"rotation\", "
+      "\"function\": "
       "{\"type\": \"polynomial\", \"coefficients\": [0, 0.3, 0.1]}}],"
       "\"simulation\": {\"step\": 0.001, \"end\": 1}}");
   pol_analysis *analysis = analyse_at(model->mechanism, 1.0);
@@ -262,7 +273,8 @@ static void rolling_disk_comes_to_rest(void **state)
   const pol_static_report report = balance(analysis, 1);
   const pol_body_state disk = body_at(analysis, 0);
   assert_close(disk.position[2], 0.8, 1e-9);
-  assert_close(disk.position[0], 0.5 * 3.14159265358979324, 1e-2); /* it has rolled a quarter turn */
+  assert_close(disk.position[0], 0.5 * 3.14159265358979324,
+               1e-2); /* it has rolled a quarter turn */
   assert_int_equal(report.freedoms, 3);
   assert_int_equal(report.neutral, 1); /* it may spin about the vertical */
   pol_analysis_free(&analysis);
@@ -283,10 +295,12 @@ static void follower_force_flutters(void **state)
       "\"point\": [0, 0, 0], \"axis\": [0, 1, 0]},"
       "{\"name\": \"B\", \"type\": \"revolute\", \"bodies\": [\"a\", \"b\"], \"point\": [1, 0, 0], "
       "\"axis\": [0, 1, 0]}],"
-      "\"forces\": [{\"name\": \"sa\", \"type\": \"joint-spring\", \"joint\": \"A\", \"coordinate\": "
+      "\"forces\": [{\"name\": \"sa\", \"type\": \"joint-spring\", \"joint\": \"A\", "
+      "\"coordinate\": "
       "\"rotation\", \"stiffness\": 10}, {\"name\": \"sb\", \"type\": \"joint-spring\", \"joint\": "
       "\"B\", \"coordinate\": \"rotation\", \"stiffness\": 10},"
-      "{\"name\": \"jet\", \"type\": \"force\", \"body\": \"b\", \"frame\": \"body\", \"force\": [%s, "
+      "{\"name\": \"jet\", \"type\": \"force\", \"body\": \"b\", \"frame\": \"body\", \"force\": "
+      "[%s, "
       "0, 0], \"point\": [0.5, 0, 0]}],"
       "\"simulation\": {\"step\": 0.001, \"end\": 1}}";
   char own[2000];
@@ -369,7 +383,8 @@ static void soft_springs_are_followed_far(void **state)
 {
   (void)state;
   pol_model *model = read_model_text(
-      "{\"gravity\": [0, 0, -9.81], \"bodies\": [{\"name\": \"m\", \"type\": \"point\", \"mass\": 1, "
+      "{\"gravity\": [0, 0, -9.81], \"bodies\": [{\"name\": \"m\", \"type\": \"point\", \"mass\": "
+      "1, "
       "\"position\": [0, 0, -1]}], \"markers\": [{\"name\": \"p\", \"body\": \"m\"}, {\"name\": "
       "\"o\", \"body\": \"ground\"}],"
       "\"forces\": [{\"name\": \"s\", \"type\": \"spring-damper\", \"markers\": [\"o\", \"p\"], "

@@ -42,16 +42,18 @@ void poli_analysis_name_motion(const pol_analysis *analysis, int velocity, char 
 int poli_analysis_largest(const pol_analysis *analysis, const double *w, double *size)
 {
   const pol_formulation *f = analysis->formulation;
-  double largest = 0.0;
+  double largest = 0.0, named = 0.0;
   int found = -1;
   for (int i = 0; i < f->num_bodies; i++) {
     const poli_placed_body *body = &f->bodies[i];
     for (int k = 0; k < body->chart->dim; k++) {
       const double part =
           fabs(w[body->v + k]) * (k < body->chart->num_rotations ? analysis->length : 1.0);
-      if (!(part > largest)) continue;
-      largest = part;
-      found = body->v + k;
+      if (part > 1.000001 * named) { /* of equal parts the first */
+        named = part;
+        found = body->v + k;
+      }
+      largest = fmax(largest, part);
     }
   }
   if (size) *size = largest;
@@ -151,7 +153,8 @@ pol_status pol_analysis_set_bodies(pol_analysis *analysis, double t, const pol_b
   pol_diagnostics unknown = {.equation = -1, .t = t};
   for (int i = 0; i < f->num_bodies; i++) {
     const poli_placed_body *body = &f->bodies[i];
-    const int rotations = body->chart->num_rotations; /* 0 of a point mass, with a quaternion of 4 */
+    const int rotations =
+        body->chart->num_rotations; /* 0 of a point mass, with a quaternion of 4 */
     double *q = analysis->q + body->q, *v = analysis->v + body->v;
     if (rotations) memcpy(q, bodies[i].quaternion, 4 * sizeof *q);
     memcpy(q + (rotations ? 4 : 0), bodies[i].position, 3 * sizeof *q);

@@ -55,7 +55,8 @@ typedef struct poli_terms {
 pol_status poli_terms_create(poli_terms **terms, const pol_dae *dae);
 void poli_terms_free(poli_terms **terms);
 /* All matrices at a point; a failure is explained in diagnostics. */
-pol_status poli_terms_evaluate(poli_terms *terms, const pol_point *at, pol_diagnostics *diagnostics);
+pol_status poli_terms_evaluate(poli_terms *terms, const pol_point *at,
+                               pol_diagnostics *diagnostics);
 
 /* The rates of rotation of the axes in which the components of w and v are taken, for each body:
  * T and G of polhode/analysis.h as vectors, y = T x being their cross products. */
@@ -69,7 +70,8 @@ void poli_axes_set(poli_axes *axes, const pol_analysis *analysis, const double f
 void poli_axes_add(const poli_axes *axes, const double *rates, double scale, const double *x,
                    double *y);
 
-/* --- linear.c: the equations in full matrices -------------------------------------------------- */
+/* --- linear.c: the equations in full matrices --------------------------------------------------
+ */
 
 /* Coefficients of an input: a force, or the drive whose acceleration it is. */
 typedef struct poli_input {
@@ -77,7 +79,8 @@ typedef struct poli_input {
   const double *force; /* nv: generalized force of a unit input; NULL for a drive */
 } poli_input;
 
-/* Coordinates z = (p, s) of the changes of the state: w = W z, v = V z.  All matrices by columns. */
+/* Coordinates z = (p, s) of the changes of the state: w = W z, v = V z.  All matrices by columns.
+ */
 typedef struct poli_linear {
   int nv, m, np, ns, nx, nu; /* nx = np + ns */
   void *memory;

@@ -35,10 +35,10 @@ typedef struct work {
   int num_held;    /* holonomic ones among them, */
   int num_rows;    /* all that are not dropped */
   void *memory;
-  int *tangent, *row;        /* place of each constraint, or -1 */
-  double *Q, *Bt, *R;        /* nv x nv, nv x num_tangent, num_tangent^2 */
-  double *saddle, *rhs;      /* n x n, n x (nx + nu) with n = nv + num_rows */
-  double *x, *y, *z;         /* nv + m each */
+  int *tangent, *row;   /* place of each constraint, or -1 */
+  double *Q, *Bt, *R;   /* nv x nv, nv x num_tangent, num_tangent^2 */
+  double *saddle, *rhs; /* n x n, n x (nx + nu) with n = nv + num_rows */
+  double *x, *y, *z;    /* nv + m each */
 } work;
 
 /* y = A x for sparse A of `rows` rows */

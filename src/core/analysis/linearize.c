@@ -1,8 +1,8 @@
 /* The linearised equations with names: states that users can choose, inputs and outputs.
  *
  * linear.c gives z' = A z + B u.  The states x = Z z have a row of Z each: the gradient of a joint
- * coordinate, a position, a rotation or one of their rates.  Candidates are taken in turn as long as
- * each has a part that those before it do not have (Gram-Schmidt).  Then
+ * coordinate, a position, a rotation or one of their rates.  Candidates are taken in turn as long
+ * as each has a part that those before it do not have (Gram-Schmidt).  Then
  *
  *     x' = Z A Z^-1 x + Z B u,     y = c Z^-1 x + d u.
  */
@@ -32,19 +32,20 @@ typedef struct naming {
   pol_point at;
   void *memory;
   poli_input *inputs;
-  double *forces;   /* nv numbers for each input */
-  gradient g;       /* of the quantity at hand */
-  double *row;      /* nx: the same by z */
-  double *part;     /* nx: what others do not have of it */
-  double *basis;    /* nx x nx: orthonormal rows of those that were chosen */
-  double *Z;        /* nx x nx, by rows */
+  double *forces; /* nv numbers for each input */
+  gradient g;     /* of the quantity at hand */
+  double *row;    /* nx: the same by z */
+  double *part;   /* nx: what others do not have of it */
+  double *basis;  /* nx x nx: orthonormal rows of those that were chosen */
+  double *Z;      /* nx x nx, by rows */
   char (*names)[NAME_SIZE];
   const char **units;
   int num_chosen;
   double *inverse, *product, *bound; /* nx x nx */
 } naming;
 
-/* --- gradients --------------------------------------------------------------------------------- */
+/* --- gradients ---------------------------------------------------------------------------------
+ */
 
 /* g += weight times the gradient of a signal. */
 static pol_status add_signal(naming *n, const poli_signal *signal, double weight)
@@ -71,8 +72,8 @@ static pol_status add_signal(naming *n, const poli_signal *signal, double weight
 static pol_status add_variable(naming *n, int variable)
 {
   const poli_network *network = &n->f->network;
-  double *x = calloc((size_t)network->num_inputs + (size_t)network->num_weights + network->workspace,
-                     sizeof *x);
+  double *x = calloc(
+      (size_t)network->num_inputs + (size_t)network->num_weights + network->workspace, sizeof *x);
   if (!x) return POL_NO_MEMORY;
   double *weights = x + network->num_inputs;
   pol_status status = poli_expressions_inputs(n->f, &n->at, NULL, 1, x);
@@ -99,13 +100,14 @@ static void set_row(const naming *n, int with_inputs, double *row)
     const double *lambda = lin->lambda + poli_at(0, j, lin->m);
     row[j] = 0.0;
     for (int i = 0; i < lin->nv && j < lin->nx; i++)
-      row[j] += n->g.q[i] * lin->W[poli_at(i, j, lin->nv)] +
-                n->g.v[i] * lin->V[poli_at(i, j, lin->nv)];
+      row[j] +=
+          n->g.q[i] * lin->W[poli_at(i, j, lin->nv)] + n->g.v[i] * lin->V[poli_at(i, j, lin->nv)];
     for (int i = 0; i < lin->m; i++) row[j] += n->g.lambda[i] * lambda[i];
   }
 }
 
-/* --- the choice of states ---------------------------------------------------------------------- */
+/* --- the choice of states ----------------------------------------------------------------------
+ */
 
 /* A coordinate, and the quantity that is its rate. */
 typedef struct coordinate {
@@ -172,7 +174,8 @@ static int each_coordinate(const naming *n, int (*visit)(const coordinate *, voi
   }
   for (int k = 0; k < 6 * n->f->num_bodies && !answer; k++) {
     /* positions of all bodies, then rotations */
-    const int turns = k >= 3 * n->f->num_bodies, i = k % 3, b = k / 3 - (turns ? n->f->num_bodies : 0);
+    const int turns = k >= 3 * n->f->num_bodies, i = k % 3,
+              b = k / 3 - (turns ? n->f->num_bodies : 0);
     const poli_placed_body *body = &n->f->bodies[b];
     if (turns && !body->chart->num_rotations) continue;
     c = (coordinate){.is_rotation = turns,
@@ -227,8 +230,8 @@ static int find(const coordinate *c, void *user)
   return 1;
 }
 
-static pol_status refuse(naming *n, const char *list, int index, const char *value, const char *rule,
-                         const char *suggestion)
+static pol_status refuse(naming *n, const char *list, int index, const char *value,
+                         const char *rule, const char *suggestion)
 {
   char path[40];
   snprintf(path, sizeof path, "%s[%d]", list, index);
@@ -256,10 +259,9 @@ static pol_status take_wanted(naming *n, int is_rate, int first, int count)
       continue;
     }
     set_row(n, 0, n->row);
-    if (n->num_chosen - first < count &&
-        choose(n, first, is_rate ? np : 0, is_rate ? nx : np, 1e-7,
-               is_rate ? s.found.rate_name : s.found.name,
-               is_rate ? s.found.rate_unit : s.found.unit))
+    if (n->num_chosen - first < count && choose(n, first, is_rate ? np : 0, is_rate ? nx : np, 1e-7,
+                                                is_rate ? s.found.rate_name : s.found.name,
+                                                is_rate ? s.found.rate_unit : s.found.unit))
       continue;
     if (!is_rate)
       status = refuse(n, "coordinates", k, s.name,
@@ -288,7 +290,8 @@ static pol_status choose_states(naming *n, pol_diagnostics *diagnostics)
     clear(n);
     n->g.v[n->f->state_v + i] = 1.0;
     set_row(n, 0, n->row);
-    choose(n, lin->np, lin->np, lin->nx, 0.0, pol_mechanism_state(n->f->mechanism, i)->name, "user");
+    choose(n, lin->np, lin->np, lin->nx, 0.0, pol_mechanism_state(n->f->mechanism, i)->name,
+           "user");
   }
   status = take_wanted(n, 1, lin->np, lin->ns);
   /* rates of the coordinates that were chosen, then any others */
@@ -310,7 +313,8 @@ static pol_status choose_states(naming *n, pol_diagnostics *diagnostics)
   return POL_OK;
 }
 
-/* --- inputs ------------------------------------------------------------------------------------ */
+/* --- inputs ------------------------------------------------------------------------------------
+ */
 
 /* Tries the input at an index against one name; returns 1 if that is it. */
 static int is_input(const char *wanted, const char *name, int component, pol_near *near,
@@ -349,10 +353,11 @@ static pol_status find_input(naming *n, int index)
       input->drive = k;
       return POL_OK;
     }
-  return refuse(n, "inputs", index, wanted,
-                "must be a component of an applied force or torque such as push.x, a spring with an "
-                "actuator, or a drive",
-                near.best);
+  return refuse(
+      n, "inputs", index, wanted,
+      "must be a component of an applied force or torque such as push.x, a spring with an "
+      "actuator, or a drive",
+      near.best);
 }
 
 static const char *input_unit(const naming *n, int index)
@@ -361,12 +366,14 @@ static const char *input_unit(const naming *n, int index)
   const poli_input *input = &n->inputs[index];
   const char *wanted = n->options->inputs[index];
   if (input->drive >= 0)
-    return pol_coordinate_turns(pol_mechanism_drive(mechanism, input->drive)->coordinate) ? "rad/s^2"
-                                                                                         : "m/s^2";
+    return pol_coordinate_turns(pol_mechanism_drive(mechanism, input->drive)->coordinate)
+               ? "rad/s^2"
+               : "m/s^2";
   for (int k = 0; k < n->f->num_forces; k++) {
     const pol_force *f = pol_mechanism_force(mechanism, k);
     const size_t length = strlen(f->name);
-    if (strncmp(f->name, wanted, length) != 0 || (wanted[length] && wanted[length] != '.')) continue;
+    if (strncmp(f->name, wanted, length) != 0 || (wanted[length] && wanted[length] != '.'))
+      continue;
     if (f->type == POL_APPLIED_TORQUE) return "N m";
     if (f->type == POL_JOINT_SPRING)
       return pol_joint_coordinate(pol_mechanism_joint(mechanism, f->joint), f->coordinate)->angular
@@ -376,7 +383,8 @@ static const char *input_unit(const naming *n, int index)
   return "N";
 }
 
-/* --- outputs ----------------------------------------------------------------------------------- */
+/* --- outputs -----------------------------------------------------------------------------------
+ */
 
 typedef struct suggestion {
   pol_near near;
@@ -417,7 +425,8 @@ static pol_status find_output(naming *n, int index, double *row)
   return status;
 }
 
-/* --- all together ------------------------------------------------------------------------------ */
+/* --- all together ------------------------------------------------------------------------------
+ */
 
 static pol_status allocate(naming *n)
 {
@@ -495,7 +504,7 @@ static pol_status create_result(naming *n, pol_linear **linear)
 static pol_status order_states(naming *n)
 {
   const int nx = n->lin->nx, np = n->lin->np, num_states = n->a->dae->num_states;
-  char (*names)[NAME_SIZE] = calloc((size_t)nx + 1, sizeof *names);
+  char(*names)[NAME_SIZE] = calloc((size_t)nx + 1, sizeof *names);
   if (!names) return POL_NO_MEMORY;
   for (int i = 0; i < nx; i++) {
     const int to = i < np ? i : i < np + num_states ? nx - num_states + i - np : i - num_states;
@@ -587,13 +596,13 @@ pol_status pol_linear_create(pol_linear **linear, pol_analysis *analysis,
   for (int k = 0; k < options->num_inputs && !status; k++) status = find_input(&n, k);
   const int num_known = errors->count > 0 ? 0 : options->num_inputs;
   if (!status)
-    status =
-        poli_linear_create(&n.lin, analysis, options->frame, num_known, n.inputs, &own);
+    status = poli_linear_create(&n.lin, analysis, options->frame, num_known, n.inputs, &own);
   if (!status) status = allocate(&n);
   if (!status) {
     status = choose_states(&n, &own);
     /* outputs too, so that all errors are found in one pass */
-    for (int k = 0; k < options->num_outputs && errors->count > 0 && status == POL_BAD_ARGUMENT; k++) {
+    for (int k = 0; k < options->num_outputs && errors->count > 0 && status == POL_BAD_ARGUMENT;
+         k++) {
       double *row = calloc((size_t)(n.lin->nx + n.lin->nu) + 1, sizeof *row);
       if (row) find_output(&n, k, row);
       free(row);

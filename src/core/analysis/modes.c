@@ -9,8 +9,8 @@
  *                       [ 0  Y^T A Y ],
  *
  * and the same for Y^T A Y as long as it is singular.  An eigenvector y of the lower right block
- * with the eigenvalue s gives the eigenvector Z Z^T A Y y/s + Y y of A.  Before that, the velocities
- * are scaled so that both off-diagonal blocks of A have the same norm.
+ * with the eigenvalue s gives the eigenvector Z Z^T A Y y/s + Y y of A.  Before that, the
+ * velocities are scaled so that both off-diagonal blocks of A have the same norm.
  *
  * Large models: modes_large.c.
  */
@@ -45,7 +45,8 @@ pol_modes_options pol_modes_options_default(void)
   return (pol_modes_options){0};
 }
 
-/* --- small models ------------------------------------------------------------------------------ */
+/* --- small models ------------------------------------------------------------------------------
+ */
 
 /* B = Q^T A Q, n x n; work has n^2 numbers. */
 static void turn_matrix(int n, const double *A, const double *Q, double *work, double *B)
@@ -156,8 +157,7 @@ static pol_status solve_full(pol_analysis *a, const pol_modes_options *options, 
   if (up > 0.0 && down > 0.0) scale = pow(down / up, 0.25);
   for (int j = 0; j < n && !status; j++)
     for (int i = 0; i < n; i++)
-      lin->A[poli_at(i, j, n)] *=
-          (j < lin->np ? 1.0 : scale) / (i < lin->np ? 1.0 : scale);
+      lin->A[poli_at(i, j, n)] *= (j < lin->np ? 1.0 : scale) / (i < lin->np ? 1.0 : scale);
   if (!status) status = split_zeros(n, lin->A, Q, work, starts, &blocks, &zeros);
   const int k = n - zeros;
   for (int j = 0; j < k && !status; j++)
@@ -175,8 +175,7 @@ static pol_status solve_full(pol_analysis *a, const pol_modes_options *options, 
     if (im[i] < 0.0) continue;
     memset(x, 0, 2 * (size_t)n * sizeof *x);
     memcpy(x + zeros, V + poli_at(0, i, k), (size_t)k * sizeof *x);
-    if (im[i] > 0.0)
-      memcpy(x + n + zeros, V + poli_at(0, i + 1, k), (size_t)k * sizeof *x);
+    if (im[i] > 0.0) memcpy(x + n + zeros, V + poli_at(0, i + 1, k), (size_t)k * sizeof *x);
     complete_vector(n, lin->A, starts, blocks, zeros, re[i], im[i], x);
     add_found(f, lin, scale, Q, re[i], im[i], x, z);
   }
@@ -200,8 +199,7 @@ static pol_status solve_large(pol_analysis *a, const pol_modes_options *options,
   } while (poli_arena_again(&arena));
   if (!arena.memory) return POL_NO_MEMORY;
   int have = 0;
-  const pol_status status =
-      poli_modes_large(a, options, count, re, im, w, &have, diagnostics);
+  const pol_status status = poli_modes_large(a, options, count, re, im, w, &have, diagnostics);
   double largest = 0.0;
   for (int k = 0; k < have && !status; k++) largest = fmax(largest, hypot(re[k], im[k]));
   for (int k = 0; k < have && !status; k++) {
@@ -217,7 +215,8 @@ static pol_status solve_large(pol_analysis *a, const pol_modes_options *options,
   return status;
 }
 
-/* --- the list ----------------------------------------------------------------------------------- */
+/* --- the list -----------------------------------------------------------------------------------
+ */
 
 /* Shapes are scaled so that their largest part is 1 m and, at the phase of that part, real. */
 static void scale_shape(const pol_analysis *a, double *w)
@@ -258,8 +257,7 @@ static pol_status fill(pol_modes *modes, const pol_modes_options *options,
 {
   pol_analysis *a = modes->analysis;
   const int nv = a->dae->group.nv;
-  const int is_large =
-      options->large > 0 || (options->large == 0 && nv > POLI_FULL_VELOCITIES);
+  const int is_large = options->large > 0 || (options->large == 0 && nv > POLI_FULL_VELOCITIES);
   const int wanted = options->count > 0 ? options->count : is_large ? 20 : 2 * nv;
   const size_t room = is_large ? 2 * (size_t)wanted + 3 : 2 * (size_t)nv;
   found f = {0};
@@ -273,9 +271,8 @@ static pol_status fill(pol_modes *modes, const pol_modes_options *options,
   } while (poli_arena_again(&arena));
   modes->memory = arena.memory;
   if (!modes->memory) return POL_NO_MEMORY;
-  const pol_status status =
-      is_large ? solve_large(a, options, wanted, &f, diagnostics)
-               : solve_full(a, options, &modes->unsteady, &f, diagnostics);
+  const pol_status status = is_large ? solve_large(a, options, wanted, &f, diagnostics)
+                                     : solve_full(a, options, &modes->unsteady, &f, diagnostics);
   if (status) return status;
   for (int k = 0; k < f.count; k++) {
     double *w = f.w + 2 * (size_t)k * (size_t)nv;
@@ -305,10 +302,9 @@ pol_status pol_modes_create(pol_modes **modes, pol_analysis *analysis,
   if (!options) options = &usual;
   if (created) {
     created->analysis = analysis;
-    status = options->count < 0
-                 ? poli_analysis_fail(analysis, POL_BAD_ARGUMENT, "count must not be negative", NULL,
-                                      &own)
-                 : fill(created, options, &own);
+    status = options->count < 0 ? poli_analysis_fail(analysis, POL_BAD_ARGUMENT,
+                                                     "count must not be negative", NULL, &own)
+                                : fill(created, options, &own);
   }
   if (!status) {
     *modes = created;

@@ -8,8 +8,8 @@
  *
  * A here the non-holonomic rows of B.  Without v:
  *
- *     [ (M (sigma + T) + D) (G + sigma) + K   B^T + F ] [ w      ]   [ -(M (sigma + T) + D) a - M b ]
- *     [ B_h ;  A (G + sigma) + C              0       ] [ lambda ] = [ 0 ;  -A a                    ].
+ *     [ (M (sigma + T) + D) (G + sigma) + K   B^T + F ] [ w      ]   [ -(M (sigma + T) + D) a - M b
+ * ] [ B_h ;  A (G + sigma) + C              0       ] [ lambda ] = [ 0 ;  -A a ].
  *
  * The coordinates of first-order states are not part of w: there the unknown is v, and its column
  * is that of M sigma + D.  An eigenvalue x of the operator gives s = sigma + 1/x.
@@ -43,7 +43,8 @@ static void add_turned(const poli_axes *axes, const double *rates, const pol_pat
 {
   const pol_group *group = axes->group;
   for (int i = 0; i < group->num_factors; i++)
-    for (int v = group->factors[i].v; v + 3 <= group->factors[i].v + group->factors[i].dim; v += 3) {
+    for (int v = group->factors[i].v; v + 3 <= group->factors[i].v + group->factors[i].dim;
+         v += 3) {
       /* column j of r~ is r x e_j; the three columns have the same rows */
       const double *r = rates + v;
       const int a = pattern->start[v], b = pattern->start[v + 1], c = pattern->start[v + 2];
@@ -159,15 +160,14 @@ pol_status poli_modes_large(pol_analysis *analysis, const pol_modes_options *opt
     apply(any, start, &k);
     memcpy(any, start, (size_t)n * sizeof *any);
     apply(any, start, &k);
-    const poli_operator operator = {.n = n, .apply = apply, .user = &k};
+    const poli_operator operator= {.n = n, .apply = apply, .user = &k};
     status = poli_arnoldi(&operator, "LM", count, start, re, im, vectors, found);
   }
   for (int j = 0; j < *found && !status; j++) {
     const double square = re[j] * re[j] + im[j] * im[j];
     re[j] = k.sigma + re[j] / square;
     im[j] = -im[j] / square;
-    memcpy(w + (size_t)j * (size_t)k.nv, vectors + poli_at(0, j, n),
-           (size_t)k.nv * sizeof *w);
+    memcpy(w + (size_t)j * (size_t)k.nv, vectors + poli_at(0, j, n), (size_t)k.nv * sizeof *w);
   }
   /* 1/x has the conjugate eigenvector's sign: the second of a pair has the positive part now */
   for (int j = 0; j + 1 < *found && !status; j++) {

@@ -39,7 +39,8 @@ static void judge(const pol_analysis *a, int count, const double *re, const doub
   if (part >= 0) poli_analysis_name_motion(a, part, report->softest, sizeof report->softest);
 }
 
-/* --- small models ------------------------------------------------------------------------------ */
+/* --- small models ------------------------------------------------------------------------------
+ */
 
 static pol_status judge_full(pol_analysis *a, poli_terms *terms, pol_static_report *report)
 {
@@ -98,14 +99,15 @@ static pol_status judge_full(pol_analysis *a, poli_terms *terms, pol_static_repo
   return status;
 }
 
-/* --- large models ------------------------------------------------------------------------------ */
+/* --- large models ------------------------------------------------------------------------------
+ */
 
 typedef struct large {
   const pol_analysis *a;
   const poli_terms *terms;
-  poli_saddle *saddle;    /* with K - sigma M, or with M */
-  const double *product;  /* matrix of the right-hand side: M, or K */
-  double *x;              /* nv + m */
+  poli_saddle *saddle;   /* with K - sigma M, or with M */
+  const double *product; /* matrix of the right-hand side: M, or K */
+  double *x;             /* nv + m */
 } large;
 
 /* y = (K - sigma M)^-1 M x, or M^-1 K x, on the motions that the constraints allow. */
@@ -140,9 +142,11 @@ static pol_status factor(large *s, double scale, double mass, double *matrix)
 static pol_status search(large *s, const char *which, int restarts, int count, double *start,
                          double *re, double *im, double *vectors, int *found)
 {
-  const poli_operator operator = {
-      .n = s->saddle->nv, .apply = apply, .user = s, .tolerance = restarts > 0 ? 1e-6 : 0.0,
-      .restarts = restarts};
+  const poli_operator operator= {.n = s->saddle->nv,
+                                 .apply = apply,
+                                 .user = s,
+                                 .tolerance = restarts > 0 ? 1e-6 : 0.0,
+                                 .restarts = restarts};
   for (int i = 0; i < operator.n; i++) vectors[i] = 1.0 + 0.5 * sin(1.0 + 7.0 * i);
   apply(vectors, start, s);
   return poli_arnoldi(&operator, which, count, start, re, im, vectors, found);
@@ -174,13 +178,15 @@ static pol_status judge_large(pol_analysis *a, poli_terms *terms, pol_static_rep
   const double sigma = -1e-11 * fastest;
   int found = 0;
   const int count = SEARCHED < report->freedoms - 2 ? SEARCHED : report->freedoms - 3;
-  pol_status status = count > 0 ? poli_saddle_create(&s.saddle, a->dae, 0, POL_SOLVER_AUTO) : POL_OK;
+  pol_status status =
+      count > 0 ? poli_saddle_create(&s.saddle, a->dae, 0, POL_SOLVER_AUTO) : POL_OK;
   /* strongly negative ones */
   if (!status && count > 0) {
     s.product = terms->stiffness;
     status = factor(&s, 0.0, 1.0, matrix);
     if (!status) status = search(&s, "SR", 20, count, start, re, im, vectors, &found);
-    if (!status && found > 0 && re[0] < sigma) judge(a, found, re, im, vectors, -2.0 * sigma, report);
+    if (!status && found > 0 && re[0] < sigma)
+      judge(a, found, re, im, vectors, -2.0 * sigma, report);
   }
   /* those nearest to zero, of which the negative ones have been counted if there were any */
   const int is_known = report->unstable > 0;

@@ -4,8 +4,8 @@
  *
  *     M a + g(q, c, lambda) + B^T lambda = 0,     B a = 0,
  *
- * with first-order states c; q is in equilibrium where a = 0, which includes c' = 0.  An increment w
- * of the configuration, and of the states, solves
+ * with first-order states c; q is in equilibrium where a = 0, which includes c' = 0.  An increment
+ * w of the configuration, and of the states, solves
  *
  *     [ W + mu M  B^T + F ] [ w       ]   [ M a ]
  *     [ B         0       ] [ dlambda ] = [ 0   ],
@@ -16,8 +16,8 @@
  * rest.  G = w^T M a is the work that forces do along w.  An increment is taken if G > 0, and
  * halved until G at its end is above -0.8 times that at its start: the potential, if there is one,
  * decreases.  mu grows by ten where there is no such increment and shrinks where there is; it is
- * relative to the mu at which increments would have the largest size allowed, and thus vanishes with
- * a.
+ * relative to the mu at which increments would have the largest size allowed, and thus vanishes
+ * with a.
  */
 #include <float.h>
 #include <math.h>
@@ -38,16 +38,16 @@ typedef struct statics {
   poli_terms *terms;
   poli_saddle *rest, *tangent; /* with M, and with W + mu M */
   void *memory;
-  double *force, *matrix;      /* g: nv; W + mu M: pattern coupling */
-  double *x;                   /* nv + m: right-hand side and solution */
-  double *w, *accelerations;   /* nv */
-  double *balance;             /* nv: M a, what forces and reactions leave */
-  double *path;                /* nq + nv: the middle of an increment, and forces there */
-  double *kept, *start;        /* states: before the increment, and before the load step */
-  double residual; /* relative, of the state */
-  double mu;       /* as a fraction of that of the largest increments */
-  double reach;    /* factor of the largest displacements: grows while forces hardly change */
-  int unresisted;  /* increments in turn along which forces stayed as they were */
+  double *force, *matrix;    /* g: nv; W + mu M: pattern coupling */
+  double *x;                 /* nv + m: right-hand side and solution */
+  double *w, *accelerations; /* nv */
+  double *balance;           /* nv: M a, what forces and reactions leave */
+  double *path;              /* nq + nv: the middle of an increment, and forces there */
+  double *kept, *start;      /* states: before the increment, and before the load step */
+  double residual;           /* relative, of the state */
+  double mu;                 /* as a fraction of that of the largest increments */
+  double reach;   /* factor of the largest displacements: grows while forces hardly change */
+  int unresisted; /* increments in turn along which forces stayed as they were */
   int iterations;
   int is_free; /* it failed since nothing resists a motion */
   pol_diagnostics *diagnostics;
@@ -170,8 +170,7 @@ static void copy_state(const statics *s, double *kept, int back)
   const size_t sizes[] = {(size_t)s->dae->group.nq, (size_t)s->nv, (size_t)s->m,
                           s->dae->history_size};
   for (int i = 0; i < 4; kept += sizes[i++])
-    if (sizes[i] > 0)
-      memcpy(back ? its[i] : kept, back ? kept : its[i], sizes[i] * sizeof *kept);
+    if (sizes[i] > 0) memcpy(back ? its[i] : kept, back ? kept : its[i], sizes[i] * sizeof *kept);
 }
 
 /* Moves from the remembered state by `part` of the increment, back to the constraints. */
@@ -196,8 +195,7 @@ static pol_status move(statics *s, double part)
   for (int i = s->moving; i < s->nv; i++) a->v[i] += part * s->w[i];
   pol_status status = pol_assembler_position(a->assembler, a->state.t, a->q, NULL);
   if (status) return status;
-  if (s->dae->update_history)
-    s->dae->update_history(a->state.t, a->q, a->history, s->dae->user);
+  if (s->dae->update_history) s->dae->update_history(a->state.t, a->q, a->history, s->dae->user);
   return release(s);
 }
 
@@ -350,7 +348,8 @@ static pol_status raise_loads(statics *s, const pol_static_options *options,
   const double least = ldexp(step, -MAX_LOAD_HALVINGS);
   while (load < 1.0) {
     const double next = load + step > 1.0 - 1e-9 ? 1.0 : load + step;
-    *diagnostics = (pol_diagnostics){.equation = -1, .t = a->state.t, .step = report->load_steps + 1};
+    *diagnostics =
+        (pol_diagnostics){.equation = -1, .t = a->state.t, .step = report->load_steps + 1};
     s->diagnostics = diagnostics;
     copy_state(s, s->start, 0);
     poli_formulation_scale_loads(a->formulation, next, a->forces);

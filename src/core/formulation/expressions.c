@@ -356,8 +356,7 @@ pol_status poli_expressions_unit_force(const pol_formulation *formulation, const
   unit.numbers.scale = NULL;
   const int *body = unit.placed.kernel.body;
   poli_formulation_frames(f, at->q, at->v, body, frames);
-  const pol_status status =
-      poli_placed_wrenches(&unit.placed, at, &frames[0], &frames[1], wrench);
+  const pol_status status = poli_placed_wrenches(&unit.placed, at, &frames[0], &frames[1], wrench);
   for (int a = 0; a < 2 && !status; a++) {
     const poli_target to = target_of(f, body[a]);
     for (int i = 0; i < to.dim; i++) out[to.v + i] += wrench[a][6 - to.dim + i];

@@ -220,8 +220,8 @@ pol_status poli_placed_derivatives(const poli_placed_force *force, const pol_poi
 double poli_placed_potential(const poli_placed_force *force, const pol_point *at,
                              const poli_frame *first, const poli_frame *second);
 
-/* Replaces gravity, applied forces and torques, and actuators, as far as they are no expressions, by
- * their values times a factor.  scaled has room for all forces and must live as long as the
+/* Replaces gravity, applied forces and torques, and actuators, as far as they are no expressions,
+ * by their values times a factor.  scaled has room for all forces and must live as long as the
  * formulation, which nothing else may use. */
 void poli_formulation_scale_loads(pol_formulation *formulation, double factor, pol_force *scaled);
 

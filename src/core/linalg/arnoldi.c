@@ -20,31 +20,31 @@ typedef struct arnoldi {
   int iparam[11], ipntr[14];
 } arnoldi;
 
-static pol_status iterate(arnoldi *a, const poli_operator *operator, double *start)
+static pol_status iterate(arnoldi *a, const poli_operator *operator, double * start)
 {
   int ido = 0, info = 1; /* 1: start is given */
   pol_status status = POL_OK;
-  a->iparam[0] = 1;   /* exact shifts */
-  a->iparam[2] = operator->restarts > 0 ? operator->restarts : 1000;
+  a->iparam[0] = 1; /* exact shifts */
+  a->iparam[2] = operator->restarts> 0 ? operator->restarts : 1000;
   a->iparam[3] = 1;
   a->iparam[6] = 1; /* a standard problem */
   for (;;) {
-    dnaupd_c(&ido, "I", a->n, a->which, a->count, operator->tolerance, start, a->basis, a->v, a->n, a->iparam, a->ipntr,
-             a->ends, a->work, a->room, &info);
+    dnaupd_c(&ido, "I", a->n, a->which, a->count, operator->tolerance, start, a->basis, a->v, a->n,
+             a->iparam, a->ipntr, a->ends, a->work, a->room, &info);
     if (ido != -1 && ido != 1) break;
     status = operator->apply(a->ends + a->ipntr[0] - 1, a->ends + a->ipntr[1] - 1, operator->user);
     if (status) return status;
   }
   if (info < 0 || (info > 0 && (operator->restarts == 0 || a->iparam[4] == 0)))
-    return operator->restarts > 0 && info > 0 ? POL_OK : POL_NOT_CONVERGED;
-  dneupd_c(1, "A", a->select, a->re, a->im, a->vectors, a->n, 0.0, 0.0, a->split, "I", a->n, a->which,
-           a->count, operator->tolerance, start, a->basis, a->v, a->n, a->iparam, a->ipntr, a->ends, a->work, a->room,
-           &info);
+    return operator->restarts> 0 && info> 0 ? POL_OK : POL_NOT_CONVERGED;
+  dneupd_c(1, "A", a->select, a->re, a->im, a->vectors, a->n, 0.0, 0.0, a->split, "I", a->n,
+           a->which, a->count, operator->tolerance, start, a->basis, a->v, a->n, a->iparam,
+           a->ipntr, a->ends, a->work, a->room, &info);
   return info == 0 ? POL_OK : POL_NOT_CONVERGED;
 }
 
-pol_status poli_arnoldi(const poli_operator *operator, const char *which, int count,
-                        double *start, double *re, double *im, double *vectors, int *found)
+pol_status poli_arnoldi(const poli_operator *operator, const char * which, int count, double *start,
+                        double *re, double *im, double *vectors, int *found)
 {
   arnoldi a = {.n = operator->n, .count = count, .which = which};
   a.basis = 2 * count + 20 < a.n ? 2 * count + 20 : a.n;

@@ -14,12 +14,12 @@ typedef struct poli_operator {
 } poli_operator;
 
 /* `count` eigenvalues, 0 < count < n - 2, of largest magnitude ("LM") or smallest real part ("SR"),
- * and one more where that would split a pair: re, im (count + 1), and vectors (n x (count + 1), by columns) as of poli_full_eigen.
- * *found is their number, fewer if restarts
- * are limited; the order is that of ARPACK.  start (n, not zero) is overwritten: the
- * eigenvectors are in the invariant subspace that it generates.  POL_NOT_CONVERGED, POL_NO_MEMORY,
- * or the status of apply.  One thread at a time; others wait. */
-pol_status poli_arnoldi(const poli_operator *operator, const char *which, int count,
-                        double *start, double *re, double *im, double *vectors, int *found);
+ * and one more where that would split a pair: re, im (count + 1), and vectors (n x (count + 1), by
+ * columns) as of poli_full_eigen. *found is their number, fewer if restarts are limited; the order
+ * is that of ARPACK.  start (n, not zero) is overwritten: the eigenvectors are in the invariant
+ * subspace that it generates.  POL_NOT_CONVERGED, POL_NO_MEMORY, or the status of apply.  One
+ * thread at a time; others wait. */
+pol_status poli_arnoldi(const poli_operator *operator, const char * which, int count, double *start,
+                        double *re, double *im, double *vectors, int *found);
 
 #endif

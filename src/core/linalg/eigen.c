@@ -44,8 +44,7 @@ pol_status poli_full_basis(int n, int r, double *A, double *Q, double *R)
   lapack_int info = r > 0 ? LAPACKE_dgeqrf(BY_COLUMNS, n, r, A, n, tau) : 0;
   for (int j = 0; j < r && info == 0; j++) {
     memcpy(Q + poli_at(0, j, n), A + poli_at(0, j, n), (size_t)n * sizeof *Q);
-    for (int i = 0; i < r && R; i++)
-      R[poli_at(i, j, r)] = i <= j ? A[poli_at(i, j, n)] : 0.0;
+    for (int i = 0; i < r && R; i++) R[poli_at(i, j, r)] = i <= j ? A[poli_at(i, j, n)] : 0.0;
   }
   if (r == 0)
     for (int i = 0; i < n; i++) Q[poli_at(i, i, n)] = 1.0;
@@ -64,7 +63,8 @@ pol_status poli_full_solve(int n, double *A, int count, double *X, int *column)
 {
   lapack_int *pivots = calloc((size_t)n + 1, sizeof *pivots);
   if (!pivots) return POL_NO_MEMORY;
-  const lapack_int info = n > 0 && count > 0 ? LAPACKE_dgesv(BY_COLUMNS, n, count, A, n, pivots, X, n) : 0;
+  const lapack_int info =
+      n > 0 && count > 0 ? LAPACKE_dgesv(BY_COLUMNS, n, count, A, n, pivots, X, n) : 0;
   free(pivots);
   *column = info > 0 ? (int)info - 1 : -1;
   return info > 0 ? POL_SINGULAR : status_of(info);
@@ -89,8 +89,7 @@ pol_status poli_full_null_space(int n, double *A, double share, double *V, int *
   while (*zeros < n && info == 0 && !(sizes[n - 1 - *zeros] > share * sizes[0])) ++*zeros;
   /* singular values descend: the null space comes last, and goes to the front */
   for (int k = 0; k < n; k++)
-    for (int i = 0; i < n; i++)
-      V[poli_at(i, k, n)] = work[poli_at(n - 1 - k, i, n)];
+    for (int i = 0; i < n; i++) V[poli_at(i, k, n)] = work[poli_at(n - 1 - k, i, n)];
   free(work);
   return status_of(info);
 }

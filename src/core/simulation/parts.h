@@ -70,6 +70,7 @@ struct pol_simulation {
    * size. */
   double step, last_step, end;
   int variable;
+  int equilibrium;
   long num_steps;
   long done;
 

@@ -124,9 +124,11 @@ static size_t to_units(const char *text, uint16_t *to)
   const unsigned char *s = (const unsigned char *)text;
   size_t count = 0;
   while (*s != '\0') {
-    const int more = *s < 0x80 ? 0 : (*s & 0xe0) == 0xc0 ? 1 : (*s & 0xf0) == 0xe0 ? 2
-                               : (*s & 0xf8) == 0xf0     ? 3
-                                                         : -1;
+    const int more = *s < 0x80             ? 0
+                     : (*s & 0xe0) == 0xc0 ? 1
+                     : (*s & 0xf0) == 0xe0 ? 2
+                     : (*s & 0xf8) == 0xf0 ? 3
+                                           : -1;
     uint32_t code = more < 0 ? '?' : more == 0 ? *s : *s & (0x3fu >> more);
     int k = 1;
     for (; k <= more && (s[k] & 0xc0) == 0x80; k++) code = code << 6 | (s[k] & 0x3fu);
