@@ -115,14 +115,14 @@ typedef struct pol_mode {
   const double *shape_re, *shape_im;
 } pol_mode;
 
+/* The modes of a state.  The analysis must outlive them, and keep its state. */
 typedef struct pol_modes pol_modes;
 
-/* Frequencies of 0 and no damping. */
+/* All modes of a small model, 20 of a large one, in the axes of the ground. */
 pol_modes_options pol_modes_options_default(void);
 
 /* Modes about the present state, in the order of |s|.  Each conjugate pair is one mode; zero
- * eigenvalues are found by rank and listed first, one mode each (shapes of those that only grow
- * with time are left out: their eigenvalue is 0 and their shape that of the motion itself).
+ * eigenvalues are found by rank and listed first, one mode each.
  * options may be NULL.  POL_SINGULAR if masses are missing, POL_NOT_CONVERGED, POL_NO_MEMORY. */
 pol_status pol_modes_create(pol_modes **modes, pol_analysis *analysis,
                             const pol_modes_options *options, pol_diagnostics *diagnostics);
@@ -180,7 +180,8 @@ pol_linear_options pol_linear_options_default(void);
 
 /* Linearises about the present state.  On failure *linear is NULL.  POL_BAD_ARGUMENT: errors (an
  * empty list) has all names that are unknown or coordinates that depend on others, with the paths
- * "coordinates[0]", "inputs[0]", "outputs[0]"; else the diagnostics have the reason. */
+ * "coordinates[0]", "inputs[0]", "outputs[0]"; or, with the reason in the diagnostics, the model
+ * has more than 3000 velocities. */
 pol_status pol_linear_create(pol_linear **linear, pol_analysis *analysis,
                              const pol_linear_options *options, pol_errors *errors,
                              pol_diagnostics *diagnostics);

@@ -70,6 +70,11 @@ void poli_axes_set(poli_axes *axes, const pol_analysis *analysis, const double f
 void poli_axes_add(const poli_axes *axes, const double *rates, double scale, const double *x,
                    double *y);
 
+/* The largest |v' - T v|, which is zero if the motion is steady in these axes, compared with the
+ * accelerations, velocities (for one second) and weights that there are.  turned: nv numbers of
+ * workspace. */
+double poli_axes_unsteady(const poli_axes *axes, const pol_analysis *analysis, double *turned);
+
 /* --- linear.c: the equations in full matrices --------------------------------------------------
  */
 
@@ -107,7 +112,7 @@ pol_status poli_stability(pol_analysis *analysis, pol_static_report *report,
 /* `count` eigenvalues nearest to the shift, or more, with w (nv x *found, by columns; pairs as of
  * poli_full_eigen).  re, im: count + 3 numbers; w: nv x (count + 3). */
 pol_status poli_modes_large(pol_analysis *analysis, const pol_modes_options *options, int count,
-                            double *re, double *im, double *w, int *found,
+                            double *re, double *im, double *w, int *found, double *unsteady,
                             pol_diagnostics *diagnostics);
 
 #endif

@@ -107,29 +107,6 @@ static void find_dependent_velocities(work *k)
   }
 }
 
-/* v' - T v, compared with the accelerations there would be without the axes' rotation. */
-static void measure_acceleration(work *k)
-{
-  const double *v = k->a->v, *vd = k->a->vd;
-  double *turned = k->y, scale = 0.0, largest = 0.0, speed = 0.0;
-  const int count = poli_analysis_first_state(k->a);
-  memset(turned, 0, (size_t)k->nv * sizeof *turned);
-  poli_axes_add(&k->axes, k->axes.T, 1.0, v, turned);
-  for (int i = 0; i < count; i++) {
-    scale = fmax(scale, fmax(fabs(vd[i]), fabs(turned[i])));
-    largest = fmax(largest, fabs(vd[i] - turned[i]));
-    speed = fmax(speed, fabs(v[i]));
-  }
-  for (int i = count; i < k->nv; i++) {
-    largest = fmax(largest, fabs(vd[i]));
-    scale = fmax(scale, fmax(fabs(vd[i]), fabs(v[i])));
-  }
-  /* weights are what accelerations are compared with where there is no motion */
-  const double *g = k->a->formulation->gravity;
-  scale = fmax(scale, fmax(speed, sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2])));
-  if (scale > 0.0) k->lin->unsteady = fmax(k->lin->unsteady, largest / scale);
-}
-
 /* Matrix and right-hand sides of the accelerations; p' goes to A and B. */
 static void set_equations(work *k, int num_inputs, const poli_input *inputs)
 {
@@ -277,7 +254,7 @@ pol_status poli_linear_create(poli_linear **linear, const pol_analysis *analysis
   }
   if (!status) {
     find_dependent_velocities(&k);
-    measure_acceleration(&k);
+    k.lin->unsteady = fmax(k.lin->unsteady, poli_axes_unsteady(&k.axes, analysis, k.y));
     set_equations(&k, num_inputs, inputs);
     status = solve_equations(&k, diagnostics);
   }

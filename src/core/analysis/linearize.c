@@ -16,7 +16,7 @@
 #include "formulation/expressions.h"
 #include "linalg/eigen.h"
 
-enum { NAME_SIZE = 512 };
+enum { NAME_SIZE = 512, MOST_VELOCITIES = 3000 };
 
 /* A quantity with its gradient by the changes of the state. */
 typedef struct gradient {
@@ -593,6 +593,10 @@ pol_status pol_linear_create(pol_linear **linear, pol_analysis *analysis,
   } while (poli_arena_again(&arena));
   inputs = arena.memory;
   pol_status status = inputs ? POL_OK : POL_NO_MEMORY;
+  if (analysis->dae->group.nv > MOST_VELOCITIES)
+    status = poli_analysis_fail(
+        analysis, POL_BAD_ARGUMENT,
+        "the model has more than 3000 velocities: too many for full matrices", NULL, &own);
   for (int k = 0; k < options->num_inputs && !status; k++) status = find_input(&n, k);
   const int num_known = errors->count > 0 ? 0 : options->num_inputs;
   if (!status)

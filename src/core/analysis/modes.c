@@ -187,7 +187,7 @@ static pol_status solve_full(pol_analysis *a, const pol_modes_options *options, 
 }
 
 static pol_status solve_large(pol_analysis *a, const pol_modes_options *options, int wanted,
-                              found *f, pol_diagnostics *diagnostics)
+                              double *unsteady, found *f, pol_diagnostics *diagnostics)
 {
   const size_t nv = (size_t)a->dae->group.nv;
   const int count = 2 * wanted;
@@ -199,7 +199,8 @@ static pol_status solve_large(pol_analysis *a, const pol_modes_options *options,
   } while (poli_arena_again(&arena));
   if (!arena.memory) return POL_NO_MEMORY;
   int have = 0;
-  const pol_status status = poli_modes_large(a, options, count, re, im, w, &have, diagnostics);
+  const pol_status status =
+      poli_modes_large(a, options, count, re, im, w, &have, unsteady, diagnostics);
   double largest = 0.0;
   for (int k = 0; k < have && !status; k++) largest = fmax(largest, hypot(re[k], im[k]));
   for (int k = 0; k < have && !status; k++) {
@@ -271,8 +272,9 @@ static pol_status fill(pol_modes *modes, const pol_modes_options *options,
   } while (poli_arena_again(&arena));
   modes->memory = arena.memory;
   if (!modes->memory) return POL_NO_MEMORY;
-  const pol_status status = is_large ? solve_large(a, options, wanted, &f, diagnostics)
-                                     : solve_full(a, options, &modes->unsteady, &f, diagnostics);
+  const pol_status status = is_large
+                                ? solve_large(a, options, wanted, &modes->unsteady, &f, diagnostics)
+                                : solve_full(a, options, &modes->unsteady, &f, diagnostics);
   if (status) return status;
   for (int k = 0; k < f.count; k++) {
     double *w = f.w + 2 * (size_t)k * (size_t)nv;

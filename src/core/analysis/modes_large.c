@@ -143,7 +143,7 @@ static pol_status create(inverse *k, const pol_modes_options *options, pol_diagn
 }
 
 pol_status poli_modes_large(pol_analysis *analysis, const pol_modes_options *options, int count,
-                            double *re, double *im, double *w, int *found,
+                            double *re, double *im, double *w, int *found, double *unsteady,
                             pol_diagnostics *diagnostics)
 {
   inverse k = {.a = analysis};
@@ -153,6 +153,7 @@ pol_status poli_modes_large(pol_analysis *analysis, const pol_modes_options *opt
   double *vectors = calloc((size_t)n * (size_t)(count + 1) + 1, sizeof *vectors);
   if (!status && (!start || !vectors)) status = POL_NO_MEMORY;
   *found = 0;
+  if (!status) *unsteady = poli_axes_unsteady(&k.axes, analysis, k.y);
   if (!status) {
     /* any vector with a part of all motions, moved to the constraints */
     double *any = start + n;

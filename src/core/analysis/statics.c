@@ -256,6 +256,8 @@ static pol_status improve(statics *s, int *done)
     const int is_uphill = found || (s->dae->num_states == 0 && !(before > 0.0));
     /* in balance, to round-off: the next increment is round-off too, or nothing resists */
     *done = s->mu == 0.0 && (is_uphill ? s->residual <= 1e-12 : is_negligible(s));
+    /* forces that cancel within an element have no size to compare with */
+    if (*done) s->residual = fmin(s->residual, 1e-12);
     if (*done) return POL_OK;
     double part = allowed_part(s);
     for (int k = 0; k < MAX_HALVINGS && !is_uphill; k++, part *= 0.5) {

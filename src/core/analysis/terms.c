@@ -1,4 +1,5 @@
 /* The matrices of the linearised equations at a state, and the axes that they refer to. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,4 +91,19 @@ void poli_axes_add(const poli_axes *axes, const double *rates, double scale, con
     for (int v = factor->v; v + 3 <= factor->v + factor->dim; v += 3)
       poli_v3_add_scaled_cross(scale, rates + v, x + v, y + v);
   }
+}
+
+double poli_axes_unsteady(const poli_axes *axes, const pol_analysis *analysis, double *turned)
+{
+  const double *v = analysis->v, *vd = analysis->vd, *g = analysis->formulation->gravity;
+  const int nv = axes->group->nv, moving = poli_analysis_first_state(analysis);
+  double scale = sqrt(poli_v3_dot(g, g)), largest = 0.0;
+  memset(turned, 0, (size_t)nv * sizeof *turned);
+  poli_axes_add(axes, axes->T, 1.0, v, turned);
+  for (int i = 0; i < nv; i++) {
+    const double expected = i < moving ? turned[i] : 0.0;
+    largest = fmax(largest, fabs(vd[i] - expected));
+    scale = fmax(scale, fmax(fabs(v[i]), fmax(fabs(vd[i]), fabs(expected))));
+  }
+  return scale > 0.0 ? largest / scale : 0.0;
 }
