@@ -53,6 +53,40 @@ static void four_bar_hangs_at_the_minimum_of_its_potential(void **state)
   pol_model_free(&model);
 }
 
+/* A parallelogram that lies flat on one line, where one more constraint depends on the others than
+ * anywhere else, falls. */
+static void flat_parallelogram_leaves_its_singular_position(void **state)
+{
+  (void)state;
+  pol_mechanism *mechanism = start_mechanism();
+  double at[3] = {0.0, 0.0, 0.0}, other[3] = {1.0, 0.0, 0.0};
+  const int crank = add_rod(mechanism, POL_GROUND, 1.0, 0.5, 0.0, at);
+  const int coupler = add_rod(mechanism, crank, 2.0, 1.0, 0.0, at);
+  const int rocker = add_rod(mechanism, POL_GROUND, 1.0, 0.5, 0.0, other);
+  const pol_joint last = {.name = "last", .type = POL_REVOLUTE};
+  assert_int_equal(pol_mechanism_add_joint_at(mechanism, &last, coupler, rocker, other,
+                                              (double[]){0.0, 1.0, 0.0}, NULL),
+                   POL_OK);
+  pol_analysis *analysis = analyse_at(mechanism, 0.0);
+  int before, after;
+  pol_analysis_dropped(analysis, &before);
+  const pol_static_report report = balance(analysis, 1);
+  pol_analysis_dropped(analysis, &after);
+  assert_int_equal(before, 4);
+  assert_int_equal(after, 3);
+  assert_int_equal(report.freedoms, 1);
+  assert_int_equal(report.unstable + report.neutral, 0);
+  /* both rods hang, or the coupler crosses: in both the last joint is closed */
+  const pol_body_state rod = body_at(analysis, rocker), link = body_at(analysis, coupler);
+  const double ends[2][3] = {
+      {rod.position[0] + 0.25 * rod.rotation[0], 0.0, rod.position[2] + 0.25 * rod.rotation[6]},
+      {link.position[0] + 0.5 * link.rotation[0], 0.0, link.position[2] + 0.5 * link.rotation[6]}};
+  assert_near(ends[0], ends[1], 3, 1e-10);
+  assert_true(link.position[2] < -0.2);
+  pol_analysis_free(&analysis);
+  pol_mechanism_free(&mechanism);
+}
+
 /* --- chain ---------------------------------------------------------------------------------------
  */
 
@@ -402,6 +436,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(four_bar_hangs_at_the_minimum_of_its_potential),
+      cmocka_unit_test(flat_parallelogram_leaves_its_singular_position),
       cmocka_unit_test(hanging_chain_of_200_links_has_the_closed_form),
       cmocka_unit_test(column_buckles_at_the_closed_form),
       cmocka_unit_test(suspension_rests_where_a_run_ends),

@@ -35,6 +35,7 @@ typedef struct statics {
   pol_analysis *a;
   const pol_dae *dae;
   int nv, m, moving; /* velocities that are no states */
+  int has_redundant; /* constraints, at the start */
   poli_terms *terms;
   poli_saddle *rest, *tangent; /* with M, and with W + mu M */
   void *memory;
@@ -70,6 +71,16 @@ static void largest_parts(const statics *s, const double *x, double *rotation, d
 static pol_point point_of(const statics *s)
 {
   return pol_state_point(&s->a->state);
+}
+
+/* Redundant constraints are chosen anew where there were some: a singular position has more of them
+ * than others. */
+static pol_status choose_rows(const statics *s)
+{
+  pol_analysis *a = s->a;
+  if (!s->has_redundant) return POL_OK;
+  pol_assembler_keep_all(a->assembler);
+  return pol_assembler_drop_redundant(a->assembler, a->state.t, a->q, NULL, NULL);
 }
 
 /* a and lambda of the state, which is at rest, and what is not in balance.  Forces may depend on
@@ -196,7 +207,8 @@ static pol_status move(statics *s, double part)
   pol_status status = pol_assembler_position(a->assembler, a->state.t, a->q, NULL);
   if (status) return status;
   if (s->dae->update_history) s->dae->update_history(a->state.t, a->q, a->history, s->dae->user);
-  return release(s);
+  status = choose_rows(s);
+  return status ? status : release(s);
 }
 
 /* An increment as large as allowed in all directions, as a fraction of this one. */
@@ -270,7 +282,8 @@ static pol_status improve(statics *s, int *done)
       return POL_OK;
     }
     copy_state(s, s->kept, 1);
-    const pol_status status = release(s);
+    pol_status status = choose_rows(s);
+    if (!status) status = release(s);
     if (status) return status;
     s->mu = s->mu > 0.0 ? 10.0 * s->mu : 1e-3;
   }
@@ -296,7 +309,7 @@ static pol_status equilibrate(statics *s, int max_iterations)
     /* round-off: no progress any more where it is small enough */
     stalled = s->residual < 0.5 * best ? 0 : stalled + 1;
     best = fmin(best, s->residual);
-    if (stalled >= 3 && s->residual < 1e-11 && s->dae->num_states == 0) done = 1;
+    if (stalled >= (s->dae->num_states > 0 ? 10 : 3) && s->residual < 1e-11) done = 1;
   }
   if (status == POL_NOT_CONVERGED && s->residual <= 1e-10) status = POL_OK;
   if (!status && !done && s->residual > 1e-9) status = POL_NOT_CONVERGED;
@@ -318,6 +331,7 @@ static pol_status create(statics *s, pol_analysis *a)
   s->nv = a->dae->group.nv;
   s->m = pol_dae_num_constraints(a->dae);
   s->moving = poli_analysis_first_state(a);
+  pol_analysis_dropped(a, &s->has_redundant);
   pol_status status = poli_terms_create(&s->terms, s->dae);
   if (!status) status = poli_saddle_create(&s->rest, s->dae, 0, POL_SOLVER_AUTO);
   if (!status) status = poli_saddle_create(&s->tangent, s->dae, 0, POL_SOLVER_AUTO);
@@ -358,6 +372,7 @@ static pol_status raise_loads(statics *s, const pol_static_options *options,
     const pol_status status = equilibrate(s, options->max_iterations);
     if (status) {
       copy_state(s, s->start, 1);
+      choose_rows(s);
       step *= 0.5;
       if (status > 0 && !s->is_free && step > 0.9 * least) continue;
       return poli_analysis_fail(a, status, NULL, NULL, diagnostics);
