@@ -5,8 +5,8 @@
 # for users of the static libraries.  POLHODE_OPENMP_LIBRARIES is set before: the run-time library of OpenMP, or
 # nothing.
 
-set(POLHODE_core_DEPENDENCIES PkgConfig::POLHODE_LAPACKE PkgConfig::POLHODE_LAPACK KLU::KLU Threads::Threads
-  ${POLHODE_OPENMP_LIBRARIES} m)
+set(POLHODE_core_DEPENDENCIES PkgConfig::POLHODE_LAPACKE PkgConfig::POLHODE_LAPACK PkgConfig::POLHODE_ARPACK KLU::KLU
+  Threads::Threads ${POLHODE_OPENMP_LIBRARIES} m)
 set(POLHODE_io_DEPENDENCIES PkgConfig::POLHODE_JANSSON PkgConfig::POLHODE_HDF5 PkgConfig::POLHODE_ZLIB
   Threads::Threads m)
 set(POLHODE_draw_DEPENDENCIES PkgConfig::POLHODE_CAIRO PkgConfig::POLHODE_JANSSON m)
@@ -17,6 +17,7 @@ macro(polhode_find_dependencies component need)
   if(${component} STREQUAL core)
     find_package(KLU ${need})
     pkg_check_modules(POLHODE_LAPACKE ${need} IMPORTED_TARGET lapacke)
+    pkg_check_modules(POLHODE_ARPACK ${need} IMPORTED_TARGET arpack)
     # OpenBLAS where it is, any other LAPACK where it is not.
     pkg_search_module(POLHODE_LAPACK ${need} IMPORTED_TARGET openblas lapack)
   else()

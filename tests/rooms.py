@@ -11,7 +11,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 CORE = ["base", "lie", "linalg", "expression", "dae", "mechanism", "formulation", "integrators",
-        "simulation"]
+        "analysis", "simulation"]
 IO = ["io/file", "io/model", "io/result"]
 DRAW = ["draw/plot", "draw/viewer"]
 
@@ -19,16 +19,18 @@ DRAW = ["draw/plot", "draw/viewer"]
 ROOMS = {
     "base": ("status errors", [], "pthread.h sched.h stdatomic.h"),
     "lie": ("lie", [], ""),
-    "linalg": ("linalg", [], "amd.h lapacke.h klu.h"),
+    "linalg": ("linalg", [], "amd.h arpack.h lapacke.h klu.h pthread.h"),
     "expression": ("", [], ""),
     "dae": ("dae newton published", ["lie", "linalg"], ""),
     "mechanism": ("mechanism", ["lie", "expression"], ""),
     "formulation": ("formulation", ["lie", "linalg", "expression", "dae", "mechanism"], ""),
     "integrators": ("integrator", ["lie", "linalg", "dae"], "stdatomic.h"),
+    "analysis": ("analysis", ["lie", "linalg", "expression", "dae", "mechanism", "formulation",
+                              "integrators"], ""),
     "simulation": ("simulation batch convergence polhode", CORE, "pthread.h"),
     "io/file": ("output", [], "fcntl.h unistd.h sys/stat.h"),
     "io/model": ("model", CORE + IO, "jansson.h"),
-    "io/result": ("result", CORE + IO, "jansson.h hdf5.h zlib.h pthread.h fcntl.h unistd.h sys/stat.h"),
+    "io/result": ("mat result", CORE + IO, "jansson.h hdf5.h zlib.h pthread.h fcntl.h unistd.h sys/stat.h"),
     "draw/plot": ("plot", ["io/file"], "cairo.h cairo-pdf.h"),
     "draw/viewer": ("view", CORE + IO, "jansson.h"),
     "cli": ("", CORE + IO + DRAW,

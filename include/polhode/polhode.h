@@ -1,10 +1,11 @@
 /* polhode: simulation of constrained multibody systems.  Includes all public headers of the core.
- * Include model.h, result.h and output.h (libpolhode_io) and plot.h and view.h (libpolhode_draw)
- * separately.
+ * Include model.h, result.h, mat.h and output.h (libpolhode_io) and plot.h and view.h
+ * (libpolhode_draw) separately.
  */
 #ifndef POLHODE_H
 #define POLHODE_H
 
+#include <polhode/analysis.h>
 #include <polhode/batch.h>
 #include <polhode/convergence.h>
 #include <polhode/dae.h>

@@ -57,7 +57,10 @@ typedef struct pol_settings {
   double step; /* step size, at most end; not used with variable steps */
   double end; /* end time; the run starts at t = 0.  All steps are equal if it is a multiple of step
                  within a relative tolerance of 1e-9, else the last step is shorter */
-  int variable; /* 1: variable step size by options.control */
+  int variable;    /* 1: variable step size by options.control */
+  int equilibrium; /* 1: the run starts at rest in the static equilibrium that is found from the
+                      initial values (polhode/analysis.h), with constant first-order states; given
+                      velocities are not used */
   pol_output output;
   int num_events; /* events 0 .. num_events-1 of the simulation */
   const pol_event_rule *events;
@@ -261,6 +264,11 @@ const char *pol_event_action_name(pol_event_action action);
  * settings.progress requested a stop, are not failures: the state is that of the last accepted
  * step, and after POL_CANCELLED the next call continues from there. */
 pol_status pol_simulation_step(pol_simulation *simulation);
+/* Shows another state, in the coordinates of the formulation, in place of the present one: a record
+ * then has its quantities, for results that are no runs, such as load steps or the phases of a
+ * mode. state->p and state->eta must be NULL.  The next step of the simulation goes on from where
+ * it was. The status of the model if the constraints cannot be evaluated there. */
+pol_status pol_simulation_pose(pol_simulation *simulation, const pol_state *state);
 /* 1 at the end of the time span or after an event has ended the run; 0 after a failure. */
 int pol_simulation_finished(const pol_simulation *simulation);
 /* Completed fraction of the time span, 0 .. 1. */

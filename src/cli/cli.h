@@ -40,6 +40,9 @@ typedef struct cli_args {
   const char *reference, *reference_step, *reference_method, *jobs, *plot;
   cli_list quantities;
   int work, at_end;
+  /* of static, modes and linearize; the lists are separated by commas */
+  const char *at, *count, *mode, *frame, *inputs, *outputs, *coordinates;
+  int is_static;
   int keys; /* of schema */
   /* of reproduce */
   int list;
@@ -130,6 +133,9 @@ extern const cli_command cli_run;
 extern const cli_command cli_plot;
 extern const cli_command cli_converge;
 extern const cli_command cli_reproduce;
+extern const cli_command cli_static;
+extern const cli_command cli_modes;
+extern const cli_command cli_linearize;
 extern const cli_command cli_check;
 extern const cli_command cli_methods;
 extern const cli_command cli_schema;

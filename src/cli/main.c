@@ -251,6 +251,9 @@ static const cli_command *const commands[] = {
     &cli_run,        //
     &cli_plot,       //
     &cli_view,       //
+    &cli_static,     //
+    &cli_modes,      //
+    &cli_linearize,  //
     &cli_converge,   //
     &cli_reproduce,  //
     &cli_check,      //

@@ -21,7 +21,7 @@ fail() {
 }
 
 echo "--- what pkg-config knows here"
-for module in lapacke openblas lapack blas cmocka; do
+for module in lapacke arpack openblas lapack blas cmocka; do
   folder=$(pkg-config --variable=pcfiledir $module) || continue
   ln -sf "$folder/$module.pc" pkgconfig
 done
@@ -71,7 +71,7 @@ grep -q "built with the components core only" no_io.log || fail "the reason is m
 
 echo "--- what they need"
 known='linux-vdso|ld-linux|libc|libm|libpthread|libdl|librt|libgcc_s|libgfortran|libquadmath|libgomp'
-known="$known|libklu|libbtf|libamd|libcolamd|libsuitesparseconfig|liblapacke|liblapack|libtmglib"
+known="$known|libklu|libbtf|libamd|libcolamd|libsuitesparseconfig|liblapacke|libarpack|liblapack|libtmglib"
 known="$known|libopenblas|libblas|libpolhode"
 for program in pc_core pc_core_static cmake/core cmake/core_static cmake/everything; do
   LD_LIBRARY_PATH=$lib ./$program "$version" || fail "$program"

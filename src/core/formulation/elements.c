@@ -185,6 +185,21 @@ double pol_formulation_joint_spring_effort(const pol_formulation *formulation, c
 
 /* --- functions of time ------------------------------------------------------------------------ */
 
+void poli_formulation_scale_loads(pol_formulation *formulation, double factor, pol_force *scaled)
+{
+  pol_formulation *f = formulation;
+  pol_mechanism_gravity(f->mechanism, f->gravity);
+  for (int i = 0; i < 3; i++) f->gravity[i] *= factor;
+  for (int k = 0; k < f->num_forces; k++) {
+    poli_placed_force *force = &f->forces[k];
+    scaled[k] = *pol_mechanism_force(f->mechanism, k);
+    for (int i = 0; i < 3; i++) scaled[k].vector[i] *= factor;
+    scaled[k].actuator *= factor;
+    force->kernel.force = &scaled[k];
+    if (force->spring.force) force->spring.force = &scaled[k];
+  }
+}
+
 pol_status poli_functions_check(const pol_formulation *formulation, double t, unsigned want,
                                 double *failed)
 {

@@ -300,6 +300,17 @@ static void add_row(const pol_formulation *f, const pol_point *at, const poli_ch
   }
 }
 
+/* The force with a unit effort and nothing else. */
+static void set_unit(const poli_placed_force *force, int component, poli_changed_force *unit)
+{
+  pol_force *numbers = &unit->numbers;
+  start_change(force, unit);
+  for (int i = 0; i < 3; i++)
+    numbers->vector[i] = numbers->stiffness[i] = numbers->damping[i] = 0.0;
+  numbers->actuator = 0.0;
+  set_effort(numbers, component, 1.0);
+}
+
 /* G of a consumer in coordinates, 1 of a rate.  Of an effort L^T of the wrenches of the force with
  * a unit effort and nothing else; in directors what that adds to the balance, at the point or
  * between two configurations. */
@@ -313,13 +324,7 @@ static pol_status set_shape(const pol_formulation *f, const poli_consumer *consu
     return POL_OK;
   }
   poli_changed_force unit;
-  pol_force *numbers = &unit.numbers;
-  start_change(&f->forces[consumer->force], &unit);
-  for (int i = 0; i < 3; i++)
-    numbers->vector[i] = numbers->stiffness[i] = numbers->damping[i] = 0.0;
-  numbers->actuator = 0.0;
-  set_effort(numbers, consumer->component, 1.0);
-
+  set_unit(&f->forces[consumer->force], consumer->component, &unit);
   pol_status status;
   if (!way) {
     const int *body = unit.placed.kernel.body;
@@ -338,6 +343,25 @@ static pol_status set_shape(const pol_formulation *f, const poli_consumer *consu
   for (int a = 0; a < 2; a++)
     for (int j = 0; j < consumer->target[a].dim; j++)
       G->part[a][j] = -way->balance[consumer->target[a].v + j];
+  return status;
+}
+
+pol_status poli_expressions_unit_force(const pol_formulation *formulation, const pol_point *at,
+                                       int force, int component, double *out)
+{
+  const pol_formulation *f = formulation;
+  poli_changed_force unit;
+  poli_frame frames[2];
+  double wrench[2][6];
+  set_unit(&f->forces[force], component, &unit);
+  unit.numbers.scale = NULL;
+  const int *body = unit.placed.kernel.body;
+  poli_formulation_frames(f, at->q, at->v, body, frames);
+  const pol_status status = poli_placed_wrenches(&unit.placed, at, &frames[0], &frames[1], wrench);
+  for (int a = 0; a < 2 && !status; a++) {
+    const poli_target to = target_of(f, body[a]);
+    for (int i = 0; i < to.dim; i++) out[to.v + i] += wrench[a][6 - to.dim + i];
+  }
   return status;
 }
 
@@ -395,7 +419,7 @@ pol_status poli_expressions_add(const pol_formulation *formulation, const pol_po
 
   /* the weights of all signals in all consumers, then what each signal adds */
   const double share = way && way->q0 ? 0.5 : 1.0;
-  poli_network_weights(n, x, weights, weights + n->num_weights);
+  poli_network_weights(n, 0, x, weights, weights + n->num_weights);
   for (int input = 0; input < n->num_inputs; input++) {
     shape by_q = {{{0.0}}}, by_v = {{{0.0}}};
     poli_signal_gradient g;

@@ -63,6 +63,11 @@ const poli_placed_force *poli_expressions_force(const pol_formulation *formulati
 const poli_placed_force *poli_expressions_actuator(const poli_placed_force *force,
                                                    poli_changed_force *changed);
 
+/* out (nv) += the generalized force of a unit effort of a force, without its function of time; for
+ * direct charts.  The components are those of its expressions, whether it has these or not. */
+pol_status poli_expressions_unit_force(const pol_formulation *formulation, const pol_point *at,
+                                       int force, int component, double *out);
+
 /* balance += vd of the states for INERTIA, -h for FORCE.  POL_RETRY if a rate is not finite; then
  * -*failed is a number for poli_expressions_blame(). */
 pol_status poli_expressions_balance(const pol_formulation *formulation, const pol_point *at,

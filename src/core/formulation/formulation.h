@@ -225,6 +225,11 @@ pol_status poli_placed_derivatives(const poli_placed_force *force, const pol_poi
 double poli_placed_potential(const poli_placed_force *force, const pol_point *at,
                              const poli_frame *first, const poli_frame *second);
 
+/* Replaces gravity, applied forces and torques, and actuators, as far as they are no expressions,
+ * by their values times a factor.  scaled has room for all forces and must live as long as the
+ * formulation, which nothing else may use. */
+void poli_formulation_scale_loads(pol_formulation *formulation, double factor, pol_force *scaled);
+
 /* POL_NOT_FINITE if the function of a drive, or a derivative of it that these terms need, or the
  * scale of a force has no finite value at t; then *failed is a number for poli_functions_blame,
  * above that of all forces. */

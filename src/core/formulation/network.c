@@ -291,12 +291,12 @@ static void set_weights(const poli_network *n, const poli_node *node, const doub
   }
 }
 
-void poli_network_weights(const poli_network *network, const double *x, double *weights,
+void poli_network_weights(const poli_network *network, int all, const double *x, double *weights,
                           double *workspace)
 {
   for (int k = 0; k < network->num_variables; k++) {
     int variable = network->order[k];
-    if (network->active[variable])
+    if (all || network->active[variable])
       set_weights(network, &network->nodes[variable], x, weights, workspace);
   }
   for (int k = network->num_variables; k < network->num_nodes; k++)

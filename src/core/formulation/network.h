@@ -58,8 +58,9 @@ double poli_network_value(const poli_network *network, int node, const double *x
 void poli_network_set_variables(const poli_network *network, int all, const double *held,
                                 double *x);
 
-/* The weights of the active variables, of rates and of efforts at x: num_weights numbers. */
-void poli_network_weights(const poli_network *network, const double *x, double *weights,
+/* The weights of the active variables, or of all, of rates and of efforts at x: num_weights
+ * numbers. */
+void poli_network_weights(const poli_network *network, int all, const double *x, double *weights,
                           double *workspace);
 
 #endif

@@ -356,6 +356,22 @@ pol_status poli_simulation_show(pol_simulation *sim, double t)
   return POL_OK;
 }
 
+pol_status pol_simulation_pose(pol_simulation *simulation, const pol_state *state)
+{
+  pol_simulation *sim = simulation;
+  pol_energy energy;
+  const pol_status status = measure_residuals(sim, state, 0);
+  if (status != POL_OK) return status;
+  poli_simulation_copy_solution(sim, state);
+  sim->state.t = state->t;
+  sim->event = -1;
+  const pol_point at = pol_state_point(&sim->state);
+  pol_formulation_energy(sim->formulation, &at, &energy);
+  set_invariants(sim, &sim->state, &energy);
+  poli_simulation_measure_now(sim, state->t, &energy);
+  return POL_OK;
+}
+
 /* --- after a failure -------------------------------------------------------------------------- */
 
 /* What the summary says but for its warnings, which stand at its end. */

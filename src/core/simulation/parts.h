@@ -72,6 +72,7 @@ struct pol_simulation {
    * size. */
   double step, last_step, end;
   int variable;
+  int equilibrium;
   long num_steps;
   long done;
 

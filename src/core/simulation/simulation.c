@@ -7,6 +7,9 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include <polhode/analysis.h>
 
 #include "base/arena.h"
 #include "base/monitor.h"
@@ -87,6 +90,52 @@ static pol_status check_open_reactions(pol_simulation *sim)
   return status;
 }
 
+/* Replaces initial values q, v by those of the static equilibrium. */
+static pol_status find_equilibrium(pol_simulation *sim, double *q, double *v)
+{
+  const pol_formulation *f = sim->formulation;
+  pol_analysis *analysis;
+  pol_status status = pol_analysis_create(&analysis, sim->mechanism, 0.0, &sim->diagnostics);
+  if (status == POL_OK) status = pol_analysis_equilibrium(analysis, NULL, NULL, &sim->diagnostics);
+  if (status != POL_OK) {
+    pol_analysis_free(&analysis);
+    return status;
+  }
+  const pol_state *state = pol_analysis_state(analysis);
+  const pol_formulation *own = pol_analysis_formulation(analysis);
+  const pol_point at = pol_state_point(state);
+  const pol_point unturned = {.t = at.t, .q = at.q, .v = at.v};
+  for (int i = 0; i < f->num_bodies; i++) {
+    const poli_placed_body *placed = &f->bodies[i];
+    pol_body body = *placed->body;
+    pol_body_state found;
+    pol_formulation_body_state(own, state->q, state->v, i, &found);
+    memcpy(body.position, found.position, sizeof body.position);
+    memcpy(body.rotation, found.quaternion, sizeof body.rotation);
+    memset(body.velocity, 0, sizeof body.velocity);
+    memset(body.angular_velocity, 0, sizeof body.angular_velocity);
+    placed->chart->coordinates(&body, q + placed->q, v + placed->v);
+  }
+  for (int i = 0; i < sim->dae->num_states; i++)
+    v[f->state_v + i] = pol_formulation_state_variable(own, &at, i);
+  /* a run counts turns from its start */
+  for (int k = 0; k < f->num_joints && status == POL_OK; k++) {
+    const pol_joint *joint = pol_mechanism_joint(sim->mechanism, k);
+    for (int i = 0; i < pol_joint_num_coordinates(joint) && status == POL_OK; i++) {
+      double value, wrapped, rate;
+      pol_formulation_joint_coordinate(own, &at, k, i, &value, &rate);
+      pol_formulation_joint_coordinate(own, &unturned, k, i, &wrapped, &rate);
+      if (fabs(value - wrapped) < 1.0 || !poli_formulation_needs_turns(f, k, i)) continue;
+      status = poli_simulation_fail(sim, POL_INCONSISTENT, -1,
+                                    "the joint turns by more than half a turn to the equilibrium",
+                                    "initial values closer to the equilibrium");
+      snprintf(sim->diagnostics.where, sizeof sim->diagnostics.where, "joint '%s'", joint->name);
+    }
+  }
+  pol_analysis_free(&analysis);
+  return status;
+}
+
 /* Makes the mechanism's initial values consistent, starts the integrator and takes over the
  * solution at t = 0. */
 static pol_status start(pol_simulation *sim)
@@ -99,8 +148,9 @@ static pol_status start(pol_simulation *sim)
     sim->summary.moves.velocity_residual =
         poli_largest(pol_dae_num_constraints(sim->dae), sim->velocity);
   }
-  pol_status status =
-      pol_formulation_assemble(sim->formulation, sim->solver, 0.0, q, v, &sim->diagnostics);
+  pol_status status = sim->equilibrium ? find_equilibrium(sim, q, v)
+                                       : pol_formulation_assemble(sim->formulation, sim->solver,
+                                                                  0.0, q, v, &sim->diagnostics);
   if (status != POL_OK) return status;
   status = pol_integrator_start(sim->integrator, 0.0, q, v, sim->keep);
   if (status != POL_OK) {
@@ -118,7 +168,10 @@ static pol_status start(pol_simulation *sim)
   if (status == POL_OK)
     status = pol_formulation_check_branches(sim->formulation, 0.0, sim->q, &sim->diagnostics);
   if (status != POL_OK) return status;
-  measure_moves(sim);
+  if (sim->equilibrium)
+    memset(&sim->summary.moves, 0, sizeof sim->summary.moves);
+  else
+    measure_moves(sim);
   poli_doubts_note(sim, 1);
   poli_simulation_keep_good(sim);
   return POL_OK;
@@ -195,6 +248,7 @@ static pol_status build(pol_simulation *sim, const pol_mechanism *mechanism,
   poli_simulation_plan_steps(sim, settings);
   if ((status = poli_simulation_plan_output(sim, &settings->output)) != POL_OK) return status;
   sim->mechanism = mechanism;
+  sim->equilibrium = settings->equilibrium;
   sim->options = settings->options;
   sim->solver = settings->options.solver;
   sim->index = settings->options.index;

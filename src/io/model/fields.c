@@ -62,6 +62,7 @@ static const poli_number_range to_most_threads = {
 WORDS(body_types, "rigid", "point");
 WORDS(directions, "rising", "falling", "both");
 WORDS(steps, "fixed", "variable");
+WORDS(initials, "given", "equilibrium");
 NAMES(shape_types, pol_shape_type_name((pol_shape_type)number));
 NAMES(joint_types, pol_joint_type_name((pol_joint_type)number));
 NAMES(joint_frames, pol_force_frame_name((pol_force_frame)number));
@@ -763,6 +764,9 @@ static const poli_field simulation_fields[] = {
      .help =
          "treatment of redundant constraints: `drop`, `minimum-norm` or `refuse`, see [redundant "
          "constraints](#redundant-constraints)"},
+    {"initial", &poli_choice, AT(settings.equilibrium), &initials, .standard = "\"given\"",
+     .help = "`given`: the run starts from the values of the model; `equilibrium`: at rest in the "
+             "[static equilibrium](analysis.md#static-equilibrium) that is found from them"},
     {"start", &poli_choice, OPTION(start), &starts, .standard = "\"default\"",
      .help = "starting values: `classical`, `shifted` or `perturbed`; `default` gives second order "
              "in every component"},

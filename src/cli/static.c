@@ -1,0 +1,178 @@
+/* polhode static: finds an equilibrium, reports it and its stability, and writes the load steps. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/analysis.h"
+#include "cli/json_out.h"
+#include "cli/terminal.h"
+
+/* --- what is reported ----------------------------------------------------------------------------
+ */
+
+static void print_state(const cli_analysis *a)
+{
+  const pol_formulation *f = pol_analysis_formulation(a->analysis);
+  const pol_mechanism *mechanism = a->model->mechanism;
+  const pol_state *state = pol_analysis_state(a->analysis);
+  const pol_point at = pol_state_point(state);
+  enum { MOST = 12 };
+  for (int b = 0; b < pol_mechanism_num_bodies(mechanism) && b < MOST; b++) {
+    pol_body_state body;
+    pol_formulation_body_state(f, state->q, state->v, b, &body);
+    cli_print_row(b == 0 ? "bodies" : "", "%s  (%.9g, %.9g, %.9g) m",
+                  pol_mechanism_body(mechanism, b)->name, body.position[0], body.position[1],
+                  body.position[2]);
+  }
+  for (int k = 0, rows = 0; k < pol_mechanism_num_joints(mechanism) && rows < MOST; k++) {
+    const pol_joint *joint = pol_mechanism_joint(mechanism, k);
+    for (int i = 0; i < pol_joint_num_coordinates(joint) && rows < MOST; i++, rows++) {
+      const pol_coordinate_info *info = pol_joint_coordinate(joint, i);
+      double value, rate;
+      pol_formulation_joint_coordinate(f, &at, k, i, &value, &rate);
+      cli_print_row(rows == 0 ? "joints" : "", "%s.%s  %.9g %s", joint->name, info->name, value,
+                    info->angular ? "rad" : "m");
+    }
+  }
+  for (int i = 0; i < pol_mechanism_num_states(mechanism) && i < MOST; i++)
+    cli_print_row(i == 0 ? "states" : "", "%s  %.9g", pol_mechanism_state(mechanism, i)->name,
+                  pol_formulation_state_variable(f, &at, i));
+}
+
+static json_t *state_json(const cli_analysis *a)
+{
+  const pol_formulation *f = pol_analysis_formulation(a->analysis);
+  const pol_mechanism *mechanism = a->model->mechanism;
+  const pol_state *state = pol_analysis_state(a->analysis);
+  const pol_point at = pol_state_point(state);
+  json_t *bodies = json_object(), *joints = json_object(), *states = json_object();
+  for (int b = 0; b < pol_mechanism_num_bodies(mechanism); b++) {
+    pol_body_state body;
+    pol_formulation_body_state(f, state->q, state->v, b, &body);
+    cli_json_set(&bodies, pol_mechanism_body(mechanism, b)->name,
+                 json_pack("{s:o, s:o}", "position", cli_json_numbers(body.position, 3),
+                           "quaternion", cli_json_numbers(body.quaternion, 4)));
+  }
+  for (int k = 0; k < pol_mechanism_num_joints(mechanism); k++) {
+    const pol_joint *joint = pol_mechanism_joint(mechanism, k);
+    double force[3], torque[3];
+    pol_formulation_reaction(f, &at, k, force, torque);
+    json_t *object = json_pack("{s:o, s:o}", "force", cli_json_numbers(force, 3), "torque",
+                               cli_json_numbers(torque, 3));
+    for (int i = 0; i < pol_joint_num_coordinates(joint); i++) {
+      double value, rate;
+      pol_formulation_joint_coordinate(f, &at, k, i, &value, &rate);
+      cli_json_set(&object, pol_joint_coordinate(joint, i)->name, cli_json_number(value));
+    }
+    cli_json_set(&joints, joint->name, object);
+  }
+  for (int i = 0; i < pol_mechanism_num_states(mechanism); i++)
+    cli_json_set(&states, pol_mechanism_state(mechanism, i)->name,
+                 cli_json_number(pol_formulation_state_variable(f, &at, i)));
+  return json_pack("{s:o, s:o, s:o}", "bodies", bodies, "joints", joints, "states", states);
+}
+
+static int report(const cli_analysis *a, const pol_static_report *found, const cli_rows *rows)
+{
+  const cli_args *args = a->args;
+  if (args->json) {
+    json_t *object = cli_analysis_json(a);
+    cli_json_set(&object, "load_steps", json_integer(found->load_steps));
+    cli_json_set(&object, "iterations", json_integer(found->iterations));
+    cli_json_set(&object, "residual", cli_json_number(found->residual));
+    cli_json_set(&object, "stability", cli_stability_json(found));
+    cli_json_set(&object, "state", state_json(a));
+    return cli_json_print(object) == 0 ? CLI_DONE : CLI_FAILED;
+  }
+  if (args->quiet) return CLI_DONE;
+  char text[320];
+  cli_print_model(a->model->name, args->operand);
+  cli_stability_text(found, text, sizeof text);
+  cli_print_row("equilibrium", "%s", text);
+  cli_print_row("solution", "%d load step%s, %d iterations, forces balance to %.2g of the largest",
+                found->load_steps, cli_plural(found->load_steps), found->iterations,
+                found->residual);
+  print_state(a);
+  if (args->out != NULL)
+    cli_print_row("result", "%s: %ld rows, t is the load factor", args->out, rows->count);
+  return CLI_DONE;
+}
+
+/* --- the command ---------------------------------------------------------------------------------
+ */
+
+static int write_step(const pol_analysis *analysis, double load, void *user)
+{
+  cli_rows *rows = user;
+  if (rows->writer != NULL) cli_rows_write(rows, pol_analysis_state(analysis), load);
+  return cli_stop_signal() != 0;
+}
+
+static int solve(cli_analysis *a)
+{
+  const cli_args *args = a->args;
+  cli_rows rows = {0};
+  pol_static_report found;
+  pol_diagnostics failure = {.equation = -1};
+  pol_static_options options = pol_static_options_default();
+  int result = cli_analysis_count(a, "--steps", args->steps, &options.steps);
+  if (result == CLI_DONE && args->out != NULL) result = cli_rows_check(a, args->out);
+  if (result != CLI_DONE) return result;
+  options.on_step = write_step;
+  options.user = &rows;
+  cli_catch_signals();
+  if (args->out != NULL) {
+    cli_rows_open(&rows, a, args->out, "static");
+    cli_rows_write(&rows, pol_analysis_state(a->analysis), 0.0);
+  }
+  pol_status status = rows.status;
+  if (status == POL_OK) status = pol_analysis_equilibrium(a->analysis, &options, &found, &failure);
+  if (args->out != NULL)
+    result = cli_rows_close(&rows, a, args->out, status == POL_OK ? "done" : "failed");
+  if (result != CLI_DONE) return result;
+  a->how = "equilibrium";
+  if (status == POL_CANCELLED) return CLI_SIGNALLED + cli_stop_signal();
+  if (status != POL_OK) {
+    const int exit_status = cli_analysis_fail(a, &failure);
+    return failure.status > 0 ? CLI_FAILED : exit_status;
+  }
+  return report(a, &found, &rows);
+}
+
+static int run(const cli_args *args)
+{
+  cli_analysis a;
+  int result = cli_analysis_open(&a, "polhode static", args, 1);
+  if (result == CLI_DONE) result = solve(&a);
+  cli_analysis_close(&a);
+  return result;
+}
+
+static const cli_option options[] = {
+    {"--steps", "N", "load steps (default 1); failed ones are halved", CLI_TEXT,
+     offsetof(cli_args, steps), NULL},
+    {"--at", "SECONDS", "time of drives and functions (default 0), or row of a result", CLI_TEXT,
+     offsetof(cli_args, at), NULL},
+    {"--out", "FILE.h5|FILE.csv", "write the initial state and each load step as a row", CLI_TEXT,
+     offsetof(cli_args, out), NULL},
+    {"--set", "KEY=VALUE", "replace any value of the model file; may be repeated", CLI_OVERRIDE, 0,
+     NULL},
+    CLI_JSON_OPTION,
+};
+
+const cli_command cli_static = {
+    .name = "static",
+    .summary = "find a static equilibrium and its stability",
+    .operand = "MODEL.json|RESULT",
+    .text = "Finds an equilibrium by Newton's method, from the initial values of a model or\n"
+            "a row of a result, and tells whether it is stable. Gravity, applied forces and\n"
+            "actuators grow in load steps. The mechanism comes to rest at a stable\n"
+            "equilibrium near its start, unless it starts at an unstable one.\n\n"
+            "In the result of --out each row is a load step, and t is the load factor.\n\n"
+            "Exit status: 0 done, 1 no equilibrium was found, 2 invalid input.",
+    .examples = "  polhode static models/examples/double_pendulum.json\n"
+                "  polhode static models/examples/suspension.json --steps 10 --out rest.h5\n"
+                "  polhode static models/examples/double_pendulum.json --json",
+    .options = options,
+    .num_options = sizeof options / sizeof options[0],
+    .run = run,
+};

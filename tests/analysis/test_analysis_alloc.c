@@ -1,0 +1,42 @@
+/* Every allocation of an analysis fails once: a status is returned, and nothing is left behind. */
+#include "analysis/analyse.h"
+#include "failing_alloc.h"
+
+static pol_status attempt(void *data)
+{
+  const pol_model *model = data;
+  static const char *const names[] = {"hinge.angle", "rod.position.x", "torque"};
+  const pol_linear_options options = {
+      .num_coordinates = 1, .coordinates = names, .num_outputs = 3, .outputs = names};
+  pol_analysis *analysis = NULL;
+  pol_modes *modes = NULL;
+  pol_linear *linear = NULL;
+  pol_errors errors = {0, NULL};
+  pol_status status = pol_analysis_create(&analysis, model->mechanism, 5.0, NULL);
+  if (!status) status = pol_analysis_equilibrium(analysis, NULL, NULL, NULL);
+  if (!status) status = pol_modes_create(&modes, analysis, NULL, NULL);
+  pol_modes_free(&modes);
+  pol_modes_options large = pol_modes_options_default();
+  large.large = large.count = 1;
+  if (!status) status = pol_modes_create(&modes, analysis, &large, NULL);
+  if (!status) status = pol_linear_create(&linear, analysis, &options, &errors, NULL);
+  pol_errors_clear(&errors);
+  pol_linear_free(&linear);
+  pol_modes_free(&modes);
+  pol_analysis_free(&analysis);
+  return status;
+}
+
+static void every_allocation_may_fail(void **state)
+{
+  (void)state;
+  pol_model *model = read_model(MODELS "examples/pid_pendulum.json");
+  alloc_exhaust(attempt, model);
+  pol_model_free(&model);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(every_allocation_may_fail)};
+  return cmocka_run_group_tests(tests, alloc_install, NULL);
+}

@@ -1,0 +1,188 @@
+/* polhode static, modes and linearize: tables, JSON, results, files, wrong input. */
+#define _XOPEN_SOURCE 700
+
+#include "cli/cli_test.h"
+
+static const char pendulum[] =
+    "{ \"name\": \"Pendulum\", \"gravity\": [0, 0, -9.81],\n"
+    "  \"bodies\": [ { \"name\": \"rod\", \"mass\": 1, \"inertia\": [0.01, 0.1, 0.1], "
+    "\"position\": "
+    "[0.5, 0, 0] } ],\n"
+    "  \"joints\": [ { \"name\": \"hinge\", \"type\": \"revolute\", \"bodies\": [\"ground\", "
+    "\"rod\"], \"point\": [0, 0, 0], \"axis\": [0, 1, 0] } ],\n"
+    "  \"forces\": [ { \"name\": \"motor\", \"type\": \"joint-spring\", \"joint\": \"hinge\", "
+    "\"coordinate\": \"rotation\", \"stiffness\": 0, \"damping\": 0.2 } ],\n"
+    "  \"simulation\": { \"step\": 0.01, \"end\": 1 } }\n";
+
+static void equilibrium_is_reported(void **state)
+{
+  (void)state;
+  expect("polhode static pendulum.json", 0);
+  expect_text(out,
+              "equilibrium     stable, least eigenvalue 14.0143 /s^2 (body 'rod', rotation y)");
+  expect_text(out, "hinge.angle  1.57079633 rad");
+  expect("polhode static pendulum.json --steps 4 --out rest.h5 --json", 0);
+  json_t *object = parse_output();
+  expect_word(object, "status", "done");
+  assert_true(fabs(number_at(object, "stability.least_eigenvalue") - 9.81 * 0.5 / 0.35) < 1e-9);
+  assert_true(number_at(object, "load_steps") == 4.0);
+  assert_true(number_at(object, "residual") < 1e-12);
+  assert_true(fabs(number_at(object, "state.joints.hinge.angle") - 2.0 * atan(1.0)) < 1e-10);
+  json_decref(object);
+  /* the rows are load factors 0, 1/4, ... 1; plot and view read them */
+  expect("polhode info rest.h5 --json", 0);
+  object = parse_output();
+  assert_true(number_at(object, "rows") == 5.0);
+  json_decref(object);
+  expect("polhode plot rest.h5 hinge.angle --out rest.svg", 0);
+  expect("polhode view rest.h5 --out rest.html", 0);
+  expect("polhode static pendulum.json --quiet --out rest.csv", 0);
+  assert_string_equal(out, "");
+}
+
+static void failures_name_what_moves(void **state)
+{
+  (void)state;
+  expect("polhode static top.json --set joints=[]", 1);
+  expect_text(err, "nothing resists this motion");
+  expect_text(err, "body 'top', translation z");
+  expect("polhode static top.json --set joints=[] --json", 1);
+  json_t *object = parse_output();
+  expect_word(object, "status", "failed");
+  expect_word(object, "failure.where", "body 'top', translation z");
+  json_decref(object);
+}
+
+static void modes_are_reported_and_written(void **state)
+{
+  (void)state;
+  const double w = sqrt(9.81 * 0.5 / 0.35 - pow(0.2 / 0.7, 2.0));
+  expect("polhode modes pendulum.json --static --json", 0);
+  json_t *object = parse_output();
+  expect_length(object, "modes", 1);
+  json_t *mode = json_array_get(at(object, "modes"), 0);
+  assert_true(fabs(number_at(mode, "frequency") - w / (8.0 * atan(1.0))) < 1e-10);
+  assert_true(fabs(number_at(mode, "damping_ratio") - 0.2 / 0.7 / sqrt(9.81 * 0.5 / 0.35)) < 1e-10);
+  json_decref(object);
+  expect("polhode modes pendulum.json --static --out mode.h5", 0);
+  expect_text(out, "rod rotation y");
+  expect("polhode info mode_1.h5 --json", 0);
+  object = parse_output();
+  assert_true(number_at(object, "rows") == 61.0);
+  json_decref(object);
+  expect("polhode view mode_1.h5 --out mode.html", 0);
+  expect("polhode modes pendulum.json --static --mode 1 --out one.csv --quiet", 0);
+  expect("polhode info one.csv", 0);
+  /* about a point of a run, of a result, and in rotating axes */
+  expect("polhode run top.json --out top.h5 --quiet", 0);
+  expect("polhode modes top.h5 --at 0.05 --json", 0);
+  object = parse_output();
+  assert_true(fabs(number_at(object, "t") - 0.05) < 1e-9);
+  expect_word(object, "about", "row of the result");
+  json_decref(object);
+  expect_text(err, "is not steady");
+  expect("polhode modes top.json --at 0.05 --quiet", 0);
+  expect("polhode modes top.json --frame top --count 2", 0);
+  expect("polhode modes top.json --frame 0,0,1.5 --count 2", 0);
+}
+
+static void matrices_are_printed_and_written(void **state)
+{
+  (void)state;
+  expect("polhode linearize pendulum.json --static --inputs motor --outputs rod.position.x --json",
+         0);
+  json_t *object = parse_output();
+  expect_length(object, "states", 2);
+  json_t *lower = json_array_get(at(object, "A"), 1);
+  assert_true(fabs(json_number_value(json_array_get(lower, 0)) + 9.81 * 0.5 / 0.35) < 1e-9);
+  assert_true(fabs(json_number_value(json_array_get(lower, 1)) + 0.2 / 0.35) < 1e-9);
+  assert_true(fabs(json_number_value(json_array_get(json_array_get(at(object, "B"), 1), 0)) -
+                   1.0 / 0.35) < 1e-9);
+  json_t *row = json_array_get(at(object, "C"), 0);
+  assert_true(fabs(json_number_value(json_array_get(row, 0)) + 0.5) < 1e-9);
+  json_decref(object);
+  expect("polhode linearize pendulum.json --static --inputs motor --out p.mat", 0);
+  expect_text(out, "hinge.angle");
+  assert_int_equal(access("p.mat", R_OK), 0);
+  expect("polhode linearize pendulum.json --static --out p.json --quiet", 0);
+  expect("polhode linearize pendulum.json", 0);
+  expect_text(out, "\nA =\n");
+}
+
+static void wrong_input_is_refused(void **state)
+{
+  (void)state;
+  expect("polhode linearize pendulum.json --inputs moto --outputs rod.positon.x --coordinates "
+         "hinge.angel",
+         2);
+  expect_text(err, "--inputs = moto");
+  expect_text(err, "did you mean \"motor\"?");
+  expect_text(err, "--outputs = rod.positon.x");
+  expect_text(err, "--coordinates = hinge.angel");
+  expect_text(err, "3 errors");
+  expect("polhode linearize pendulum.json --out p.txt", 2);
+  expect_text(err, "must end in .json or .mat");
+  expect("polhode linearize pendulum.json --out pendulum.json", 2);
+  expect("polhode linearize pendulum.json --static --out no/folder/p.mat", 2);
+  expect("polhode static pendulum.json --out rest.txt", 2);
+  expect_text(err, "must end in .h5 or .csv");
+  expect("polhode static pendulum.json --steps 0", 2);
+  expect_text(err, "whole number above 0");
+  expect("polhode static pendulum.json --at -1", 2);
+  expect("polhode static missing.json", 2);
+  expect("polhode static pendulum.json --set bodies.rod.mass=-1", 2);
+  expect("polhode modes pendulum.json --mode 3", 2);
+  expect_text(err, "needs --out");
+  expect("polhode modes pendulum.json --static --mode 3 --out m.h5", 2);
+  expect_text(err, "there are 1 modes");
+  expect("polhode modes pendulum.json --frame rood", 2);
+  expect_text(err, "did you mean \"rod\"?");
+  expect("polhode modes pendulum.json --frame 1,2", 2);
+  expect("polhode run pendulum.json --out run.csv --quiet", 0);
+  expect("polhode modes run.csv", 2);
+  expect_text(err, "has no model in it");
+  expect("polhode run pendulum.json --out run.h5 --quiet", 0);
+  expect("polhode modes run.h5 --set bodies.rod.mass=2", 2);
+  expect("polhode modes run.h5 --json --frame none", 2);
+  json_t *object = parse_output();
+  expect_word(object, "status", "invalid");
+  json_decref(object);
+}
+
+/* A run that starts at rest stays there. */
+static void runs_start_from_an_equilibrium(void **state)
+{
+  (void)state;
+  expect("polhode run pendulum.json --initial equilibrium --json", 0);
+  json_t *object = parse_output();
+  const json_t *position = at(object, "final.bodies.rod.position");
+  assert_true(fabs(json_number_value(json_array_get(position, 0))) < 1e-9);
+  assert_true(fabs(json_number_value(json_array_get(position, 2)) + 0.5) < 1e-12);
+  json_decref(object);
+  expect("polhode run pendulum.json --set simulation.initial=equilibrium --formulation "
+         "euler-parameters --quiet",
+         0);
+  expect("polhode run top.json --set joints=[] --initial equilibrium", 1);
+  expect_text(err, "nothing resists this motion");
+  expect("polhode run pendulum.json --initial rest", 2);
+}
+
+static int start_tests(void **state)
+{
+  if (enter_folder(state) != 0) return -1;
+  write_text("pendulum.json", pendulum);
+  return 0;
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(equilibrium_is_reported),
+      cmocka_unit_test(failures_name_what_moves),
+      cmocka_unit_test(modes_are_reported_and_written),
+      cmocka_unit_test(matrices_are_printed_and_written),
+      cmocka_unit_test(wrong_input_is_refused),
+      cmocka_unit_test(runs_start_from_an_equilibrium),
+  };
+  return cmocka_run_group_tests(tests, start_tests, leave_folder);
+}
