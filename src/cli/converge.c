@@ -652,6 +652,8 @@ static const cli_option options[] = {
      offsetof(cli_args, plot), NULL},
     {"--jobs", "N", "number of parallel runs (default: number of cores)", CLI_TEXT,
      offsetof(cli_args, jobs), NULL},
+    {"--param", "NAME=VALUE", "value of a parameter; may be repeated", CLI_OVERRIDE, 0,
+     "parameters."},
     {"--set", "KEY=VALUE", "replace any value of the model file; may be repeated", CLI_OVERRIDE, 0,
      NULL},
     CLI_JSON_OPTION,

@@ -97,6 +97,9 @@ static pol_status add_override(cli_args *args, const cli_option *option, const c
                   strchr(value, ',') != NULL ? "must be a number, with a decimal point"
                                              : "must be a number",
                   "");
+  const int is_parameter = option->key != NULL && strcmp(option->key, "parameters.") == 0;
+  if (is_parameter && (strchr(value, '=') == NULL || value[0] == '='))
+    return refuse(errors, option->name, value, "must have the form NAME=VALUE", "");
   if (option->key != NULL && is_number) {
     snprintf(number, sizeof number, "%.17g", x);
     value = number;
@@ -105,8 +108,9 @@ static pol_status add_override(cli_args *args, const cli_option *option, const c
       realloc(args->overrides, ((size_t)args->num_overrides + 1) * sizeof *args->overrides);
   if (longer == NULL) return POL_NO_MEMORY;
   args->overrides = longer;
-  char *text =
-      option->key != NULL ? cli_format("%s=%s", option->key, value) : cli_format("%s", value);
+  char *text = option->key != NULL
+                   ? cli_format("%s%s%s", option->key, is_parameter ? "" : "=", value)
+                   : cli_format("%s", value);
   if (text == NULL) return POL_NO_MEMORY;
   args->overrides[args->num_overrides++] = text;
   const size_t length = strcspn(text, "=") + 1;
@@ -203,7 +207,7 @@ pol_status cli_args_parse(cli_args *args, int argc, char **argv, const cli_optio
       only_operands = 1;
     } else if (!only_operands && strcmp(word, "-h") == 0) {
       args->help = 1;
-    } else if (!only_operands && word[0] == '-') {
+    } else if (!only_operands && word[0] == '-' && word[1] != '\0') {
       pol_status status = parse_option(args, argc, argv, &i, options, num_options, errors);
       if (status != POL_OK) return status;
     } else {

@@ -182,7 +182,7 @@ static void wrong_models(void **state)
 {
   (void)state;
   expect("polhode run top.json --set bodies[0].mass=-3 --set simulation.step=0", 2);
-  expect_text(err, "top.json: bodies[0].mass = -3: must be ");
+  expect_text(err, "top.json:2: bodies[0].mass (body 'top') = -3: must be ");
   expect_text(err, "top.json: simulation.step = 0: must be ");
   expect_text(err, "\n2 errors\n");
   assert_string_equal(out, "");

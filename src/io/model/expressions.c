@@ -98,20 +98,21 @@ static void read_changes(poli_reader *reader, const poli_place *place, const pol
   }
 }
 
-const poli_value poli_expression =
-    POLI_VALUE(read_expression, sizeof(char *), POLI_NO_DETAIL, "must be an expression",
-               "[expression](#expressions)", "{'type': 'string', 'minLength': 1}");
-const poli_value poli_time_expression =
-    POLI_VALUE(read_expression, sizeof(char *), POLI_NO_DETAIL,
-               "must be an expression of t, such as \"0.1*sin(2*pi*t)\"",
-               "[expression](#expressions)", "{'type': 'string', 'minLength': 1}");
-const poli_value poli_effort =
-    POLI_VALUE(read_efforts, sizeof(pol_force), POLI_NO_DETAIL, effort_rule,
-               "number or [expression](#variables)", "{'type': ['number', 'string']}");
+const poli_value poli_expression = POLI_VALUE(
+    read_expression, sizeof(char *), POLI_NO_DETAIL, "must be an expression",
+    "[expression](#expressions)", "{'type': 'string', 'minLength': 1}", .texts = POLI_EXPRESSIONS);
+const poli_value poli_time_expression = POLI_VALUE(
+    read_expression, sizeof(char *), POLI_NO_DETAIL,
+    "must be an expression of t, such as \"0.1*sin(2*pi*t)\"", "[expression](#expressions)",
+    "{'type': 'string', 'minLength': 1}", .texts = POLI_EXPRESSIONS);
+const poli_value poli_effort = POLI_VALUE(read_efforts, sizeof(pol_force), POLI_NO_DETAIL,
+                                          effort_rule, "number or [expression](#variables)",
+                                          "{'type': ['number', 'string']}", .texts = POLI_EFFORTS);
 const poli_value poli_efforts = POLI_VALUE(
     read_efforts, sizeof(pol_force), POLI_NO_DETAIL, "must be a list of 3 numbers or expressions",
     "3 numbers or [expressions](#variables)",
-    "{'type': 'array', 'minItems': 3, 'maxItems': 3, 'items': {'type': ['number', 'string']}}");
+    "{'type': 'array', 'minItems': 3, 'maxItems': 3, 'items': {'type': ['number', 'string']}}",
+    .texts = POLI_EFFORTS);
 const poli_value poli_changes = POLI_VALUE(
     read_changes, sizeof(json_t *), POLI_NO_DETAIL,
     "must be an object of velocities or states and their expressions", "object",
