@@ -176,7 +176,7 @@ static void a_result_is_no_model(void **state)
       err, "r.h5: is an HDF5 file, such as a result, not a model; polhode info, plot and view show "
            "a result");
   expect("polhode run r.csv", 2);
-  expect_text(err, "r.csv: must be a model in JSON, but this is a result in CSV");
+  expect_text(err, "r.csv: is a result in CSV, not a model");
 }
 
 /* --- links ------------------------------------------------------------------------------------ */
