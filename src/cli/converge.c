@@ -593,6 +593,9 @@ static int perform(cli_study *s)
 static int run(const cli_args *args)
 {
   cli_study s = {.args = args};
+  if (strcmp(args->operand, "-") == 0)
+    return cli_refuse_one("polhode converge", args->json, "", "-",
+                          "must be a file: the model is read several times");
   int result = cli_read_model(args, &s.model);
   for (size_t i = 0; result == CLI_DONE && i < sizeof stages / sizeof stages[0]; i++) {
     const pol_status status = stages[i](&s);

@@ -214,6 +214,9 @@ static void wrong_repeats_are_reported(void **state)
       errors_of(REPEATED("{\"i\": 1000, \"k\": 1000, \"l\": 1000}", "1"), NULL),
       ":3 bodies[1] (body 'b0') must not make a model of more than 10000000 values > "
       "\n");
+  assert_string_equal(errors_of(REPEATED("{\"i\": 10000, \"k\": 10000, \"l\": 0}", "1"), NULL),
+                      ":3 bodies[1].repeat () must not make a model of more than 10000000 values > "
+                      "\n");
   assert_string_equal(errors_of(REPEATED("3", "1"), NULL),
                       ":3 bodies[1].repeat () must be an object of an index and its count, such as "
                       "{\"i\": 10} > \n");

@@ -91,6 +91,12 @@ static int read_range(loop *l, const poli_place *place, double range[2])
   return reader->errors->count == before;
 }
 
+static void report_limit(poli_expansion *x, const poli_place *place)
+{
+  poli_report(x->reader, place, "", "must not make a model of more than %zu values",
+              poli_expansion_limit);
+}
+
 static int run_loop(loop *l, int k)
 {
   const poli_unit pure = {.kind = POLI_PURE_NUMBER};
@@ -110,7 +116,13 @@ static int run_loop(loop *l, int k)
   int go_on = 1;
   for (double i = range[0]; i <= range[1] && go_on; i += 1.0) {
     l->scope.items[mine].value = i;
-    go_on = run_loop(l, k + 1) && l->x->reader->status == POL_OK;
+    /* loops that make nothing take time, too */
+    if (++l->x->num_values > poli_expansion_limit) {
+      report_limit(l->x, l->ranges);
+      go_on = 0;
+    } else {
+      go_on = run_loop(l, k + 1) && l->x->reader->status == POL_OK;
+    }
   }
   l->scope.count--;
   return go_on;
@@ -248,8 +260,7 @@ static int add_copy(poli_expansion *x, const poli_scope *scope, void *user)
   const poli_place original = {c->list, NULL, c->index, c->item};
   x->num_values += poli_count_values(c->item);
   if (x->num_values > poli_expansion_limit) {
-    poli_report(x->reader, &original, "", "must not make a model of more than %zu values",
-                poli_expansion_limit);
+    report_limit(x, &original);
     return 0;
   }
   json_t *copy = json_deep_copy(c->item);

@@ -123,7 +123,8 @@ const poli_value poli_changes = POLI_VALUE(
 /* The known name that is nearest to a wrong one. */
 typedef struct name_search {
   const pol_mechanism *mechanism;
-  int settable; /* by events */
+  const pol_model *model; /* with its parameters, where they are meant too */
+  int settable;           /* by events */
   pol_near near;
   char best[256];
   char quoted[2 * 256 + 2];
@@ -158,6 +159,8 @@ static const char *near_name(const char *wrong, const char *const *functions, vo
   if (functions) return near_function(wrong, functions, NULL);
   s->near = pol_near_start(wrong);
   poli_signal_each(s->mechanism, try_name, s);
+  for (int i = 0; i < s->model->num_parameters; i++)
+    pol_near_try(&s->near, s->model->parameters[i].name);
   const char *name = s->near.best;
   char *out = s->quoted;
   for (int first = 1; *name || first; first = 0) {
@@ -179,7 +182,7 @@ static const char *near_name(const char *wrong, const char *const *functions, vo
 static void check_names(poli_reader *reader, const poli_place *place,
                         const pol_mechanism *mechanism)
 {
-  name_search s = {.mechanism = mechanism, .best = ""};
+  name_search s = {.mechanism = mechanism, .model = reader->model, .best = ""};
   const poli_expression_names names = {find_name, near_name, &s};
   const char *key;
   json_t *value;

@@ -366,6 +366,7 @@ static pol_status read_bytes(pol_model **model, const char *text, size_t size, p
   int good = 0;
   *model = NULL;
   if (!result) return POL_NO_MEMORY;
+  reader.model = result;
 
   json_t *tree = poli_load_json(&reader, text, size);
   if (json_is_object(tree))

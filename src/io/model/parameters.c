@@ -153,11 +153,16 @@ static void check_given(const parameters *p)
 void poli_parameters_read(poli_reader *reader, const poli_place *place,
                           const poli_given_values *given, poli_scope *scope)
 {
+  enum { MOST = 1000 };
   const char *name;
   json_t *value;
   parameters p = {.reader = reader, .scope = scope, .given = given};
   if (place->value && !json_is_object(place->value)) {
     poli_report(reader, place, "", "must be an object of names and their values");
+    return;
+  }
+  if (json_object_size(place->value) > MOST) { /* they may use each other in a chain */
+    poli_report(reader, place, "", "must not have more than %d parameters", MOST);
     return;
   }
   p.items = calloc(json_object_size(place->value) + 1, sizeof *p.items);

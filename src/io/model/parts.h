@@ -5,6 +5,7 @@
  *   fields.c       the tables of all keys
  *   reader.c       tree to the structs below, by these tables: wrong values, unknown, missing and
  *                  forbidden keys
+ *   words.c        words of other programs, for suggestions
  *   values.c       values of several forms: rotations, inertias, settings and the like
  *   expressions.c  expressions and the names in them
  *   masses.c       mass and inertia of bodies from their shapes
@@ -42,9 +43,10 @@ typedef struct poli_place {
 
 typedef struct poli_reader {
   pol_errors *errors;
-  pol_status status; /* POL_NO_MEMORY as soon as an allocation has failed */
-  json_t *names;     /* {"bodies": {name: index, ...}, ...}: what can be referred to by name */
-  const char *file;  /* included file that places are in; NULL for the model itself */
+  pol_status status;      /* POL_NO_MEMORY as soon as an allocation has failed */
+  json_t *names;          /* {"bodies": {name: index, ...}, ...}: what can be referred to by name */
+  const char *file;       /* included file that places are in; NULL for the model itself */
+  const pol_model *model; /* that is read: its parameters are known */
 } poli_reader;
 
 typedef struct poli_field poli_field;
@@ -175,6 +177,10 @@ poli_place poli_place_key(const poli_place *object, const char *key); /* value N
 poli_place poli_place_item(const poli_place *list, size_t index);
 int poli_given(const poli_place *object, const char *key);
 
+/* What a usual word of other programs means among names, which are given one by one until NULL; ""
+ * if it is none. */
+const char *poli_near_word(const char *word, const char *(*name)(const void *of, int i),
+                           const void *of);
 /* Reports a key that the kind does not have, with a near one. */
 void poli_report_unknown(poli_reader *reader, const poli_place *place, const poli_kind *kind);
 void poli_report(poli_reader *reader, const poli_place *place, const char *suggestion,

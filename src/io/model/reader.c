@@ -123,116 +123,6 @@ const poli_field *poli_find_field(const poli_field *fields, const char *key)
   return NULL;
 }
 
-/* Usual words of other programs, and what they are called here. */
-static const char *const words[][2] = {
-    {"motors", "drives"},
-    {"motor", "drives"},
-    {"actuators", "drives"},
-    {"constraints", "joints"},
-    {"hinges", "joints"},
-    {"connections", "joints"},
-    {"links", "bodies"},
-    {"parts", "bodies"},
-    {"springs", "forces"},
-    {"dampers", "forces"},
-    {"loads", "forces"},
-    {"torques", "forces"},
-    {"sensors", "variables"},
-    {"frames", "markers"},
-    {"sites", "markers"},
-    {"gears", "couplings"},
-    {"solver", "simulation"},
-    {"options", "simulation"},
-    {"settings", "simulation"},
-    {"time", "simulation"},
-    {"params", "parameters"},
-    {"constants", "parameters"},
-    {"includes", "include"},
-    {"import", "include"},
-    {"parent", "bodies"},
-    {"child", "bodies"},
-    {"body1", "bodies"},
-    {"body2", "bodies"},
-    {"body_a", "bodies"},
-    {"body_b", "bodies"},
-    {"from", "bodies"},
-    {"to", "bodies"},
-    {"anchor", "point"},
-    {"location", "point"},
-    {"origin", "position"},
-    {"pos", "position"},
-    {"com", "position"},
-    {"center", "position"},
-    {"centre", "position"},
-    {"orientation", "rotation"},
-    {"quat", "quaternion"},
-    {"omega", "angular_velocity"},
-    {"geometry", "shapes"},
-    {"geom", "shapes"},
-    {"visual", "shapes"},
-    {"moments", "inertia"},
-    {"k", "stiffness"},
-    {"d", "damping"},
-    {"c", "damping"},
-    {"rest_length", "length"},
-    {"free_length", "length"},
-    {"end_time", "end"},
-    {"duration", "end"},
-    {"t_end", "end"},
-    {"dt", "step"},
-    {"timestep", "step"},
-    {"time_step", "step"},
-    {"integrator", "method"},
-    {"expr", "expression"},
-    {"value", "expression"},
-    {"motion", "function"},
-    {"signal", "function"},
-    {"hinge", "revolute"},
-    {"pin", "revolute"},
-    {"rotational", "revolute"},
-    {"continuous", "revolute"},
-    {"ball", "spherical"},
-    {"ball-joint", "spherical"},
-    {"socket", "spherical"},
-    {"slider", "prismatic"},
-    {"slide", "prismatic"},
-    {"translational", "prismatic"},
-    {"weld", "fixed"},
-    {"rigid", "fixed"},
-    {"cardan", "universal"},
-    {"hooke", "universal"},
-    {"rod", "distance"},
-    {"cable", "distance"},
-    {"spring", "spring-damper"},
-    {"damper", "spring-damper"},
-    {"torsion-spring", "joint-spring"},
-    {"constant-force", "force"},
-    {"moment", "torque"},
-    {"cube", "box"},
-    {"cuboid", "box"},
-    {"ellipsoid", "sphere"},
-    {"rod", "cylinder"},
-    {"capsule", "cylinder"},
-    {"stl", "mesh"},
-    {"sine", "harmonic"},
-    {"sin", "harmonic"},
-    {"ramp", "step"},
-    {"spline", "table"},
-    {"mass_point", "point"},
-    {"particle", "point"},
-};
-
-/* What another word for one of the names means; "" if it is none.  The names are given one by one
- * until NULL. */
-static const char *near_word(const char *word, const char *(*name)(const void *of, int i),
-                             const void *of)
-{
-  for (size_t k = 0; k < sizeof words / sizeof *words; k++)
-    for (int i = 0; strcmp(word, words[k][0]) == 0 && name(of, i); i++)
-      if (strcmp(name(of, i), words[k][1]) == 0) return words[k][1];
-  return "";
-}
-
 static const char *key_name(const void *fields, int i)
 {
   return ((const poli_field *)fields)[i].key;
@@ -242,7 +132,7 @@ static const char *key_name(const void *fields, int i)
 static const char *near_key(const poli_field *fields, const char *key)
 {
   pol_near near = pol_near_start(key);
-  const char *meant = near_word(key, key_name, fields);
+  const char *meant = poli_near_word(key, key_name, fields);
   if (*meant) return meant;
   for (; fields->key; fields++) pol_near_try(&near, fields->key);
   return near.best;
@@ -393,7 +283,7 @@ static void read_choice(poli_reader *reader, const poli_place *place, const poli
     rule = longer;
     if (text) pol_near_try(&near, choices->name(i));
   }
-  const char *meant = text ? near_word(text, choice_name, choices) : "";
+  const char *meant = text ? poli_near_word(text, choice_name, choices) : "";
   if (rule)
     poli_report(reader, place, *meant ? meant : near.best, "%s", rule);
   else
