@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "draw/viewer/mesh.h"
+#include "io/file/mesh.h"
 #include "sandbox.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)

@@ -9,11 +9,13 @@
 #include <polhode/model.h>
 #include <polhode/polhode.h>
 
+#include "io/model/expand.h"
 #include "sandbox.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
   (void)argc, (void)argv;
+  poli_expansion_limit = 5000; /* values that copies may have: time is short */
   fuzz_begin();
   return 0;
 }

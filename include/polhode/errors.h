@@ -19,6 +19,9 @@ typedef struct pol_error {
                   override; "" if there is none */
   char *rule;  /* requirement: "must be a positive number" */
   char *suggestion; /* a similar name: "mass"; "" if there is none */
+  char *element; /* the element of the model that it is in: "body 'crank'"; "" if there is none */
+  char *file;    /* the included file that the path is in; "" for the file itself */
+  int line;      /* of the file, from 1; 0 if it is not known */
 } pol_error;
 
 /* A list of errors in the order of the file.  Initialise it with zeros. */
@@ -34,7 +37,8 @@ void pol_error_text(const pol_error *error, char *text, size_t size);
 /* Frees the items and empties the list.  An all-zero list is empty. */
 void pol_errors_clear(pol_errors *errors);
 
-/* Appends an error with copies of the four strings.  POL_NO_MEMORY: the list is unchanged. */
+/* Appends an error with copies of the four strings; element and file are "", line is 0.
+ * POL_NO_MEMORY: the list is unchanged. */
 pol_status pol_errors_add(pol_errors *errors, const char *path, const char *value, const char *rule,
                           const char *suggestion);
 

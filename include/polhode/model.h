@@ -24,7 +24,7 @@ typedef enum pol_shape_type {
 /* The colour of a shape without a given colour. */
 enum { POL_NO_COLOR = -1 };
 
-/* A shape, for visualisation only. */
+/* A shape: for the viewer, and for mass and inertia where the model takes them from shapes. */
 typedef struct pol_shape {
   pol_shape_type type;
   int body;              /* index or POL_GROUND */
@@ -40,25 +40,49 @@ typedef struct pol_shape {
 /* Name of a shape type ("box", ...); NULL for an invalid type. */
 const char *pol_shape_type_name(pol_shape_type type);
 
+/* A parameter of a model file, with the value that was used. */
+typedef struct pol_parameter {
+  char *name;
+  double value;
+  char *unit;        /* as declared; "" if it is not */
+  char *description; /* "" if there is none */
+  double min, max;   /* smallest and largest allowed value; infinite if not given */
+} pol_parameter;
+
+/* A body whose mass or inertia is that of its shapes.  The origin that the file uses for it need
+ * not be the centre of mass: the mechanism, the shapes and all results use the centre of mass. */
+typedef struct pol_shape_mass {
+  int body;         /* index */
+  double volume;    /* of the shapes that have mass, m^3 */
+  double center[3]; /* centre of mass from the file's origin of the body, body axes, m */
+} pol_shape_mass;
+
 /* Contents of a model file. */
 typedef struct pol_model {
   char *name;
-  char *text; /* text of the file as read, without overrides */
+  char *text; /* text of the file as read, without overrides; included files are in its "files" */
   pol_mechanism *mechanism;
   pol_settings settings;
   double *output_times;   /* storage of settings.output.times; NULL if there are none */
   pol_event_rule *events; /* storage of settings.events */
   int num_shapes;
   pol_shape *shapes; /* shapes of the ground first, then those of each body */
+  int num_shape_masses;
+  pol_shape_mass *shape_masses; /* in the order of the bodies */
+  int num_parameters;
+  pol_parameter *parameters; /* those of the file itself, in its order */
 } pol_model;
 
 /* Reads a model.  Each of the num_overrides strings "key.path=value" replaces one value of the file
  * before the model is checked ("simulation.step=1e-4", "bodies[0].mass=3", "bodies.top.mass=3");
  * value is JSON, or a plain word for a string; keys of the path may be new, and missing objects
- * along the path are created.  errors must be an empty list.  POL_BAD_ARGUMENT: *model is NULL and
- * errors holds all errors found: those of the overrides, then those of the file in its order; a
- * syntax error is reported alone.  POL_IO: the file cannot be read or exceeds 256 MB; errors holds
- * one item with the reason.  Otherwise errors stays empty. */
+ * along the path are created.  "parameters.L=0.3" sets a parameter, which must exist; its value may
+ * be an expression of others.  The path "-" is standard input.  Files to include and meshes are
+ * relative to the folder of the file; a text can include only what is in its "files", and take no
+ * inertia from meshes that are not described there.  errors must be an empty list.
+ * POL_BAD_ARGUMENT: *model is NULL and errors holds all errors found: those of the overrides, then
+ * those of the file in its order; a syntax error is reported alone.  POL_IO: the file cannot be
+ * read or exceeds 256 MB; errors holds one item with the reason.  Otherwise errors stays empty. */
 pol_status pol_model_read_file(pol_model **model, const char *path, int num_overrides,
                                const char *const *overrides, pol_errors *errors);
 pol_status pol_model_read_text(pol_model **model, const char *text, int num_overrides,

@@ -22,7 +22,7 @@ extern "C" {
 #endif
 
 /* Information about the run of a result.  NULL: not in the file; a CSV file has at most the
- * version.  The result owns the strings. */
+ * version and the parameters.  The result owns the strings. */
 typedef struct pol_result_info {
   const char *format;  /* "hdf5" or "csv"; never NULL */
   const char *version; /* of the polhode that wrote it */
@@ -30,10 +30,11 @@ typedef struct pol_result_info {
   const char *model;   /* the text of the model file, JSON */
   int num_overrides; /* "key.path=value": replaced values of the model in this run, as arguments */
   char **overrides;  /* of pol_model_read_text */
-  const char *settings; /* method, formulation, step, ...: a JSON object */
-  const char *status;   /* "done", "failed" or "interrupted"; "unfinished" if the run is still in
-                           progress or was killed */
-  const char *failure;  /* reason of a failure, a sentence; else NULL */
+  const char *settings;   /* method, formulation, step, ...: a JSON object */
+  const char *parameters; /* values of the model's parameters: a JSON object {"L": 0.3, ...} */
+  const char *status;     /* "done", "failed" or "interrupted"; "unfinished" if the run is still in
+                             progress or was killed */
+  const char *failure;    /* reason of a failure, a sentence; else NULL */
 } pol_result_info;
 
 /* A result that is open for reading. */
@@ -118,7 +119,8 @@ pol_status pol_vtk_export(pol_result *result, const char *folder, long every, lo
  * All rows are flushed about once per second while rows arrive; if the process is killed at any
  * moment, the file can be read up to the last flush (single-writer/multiple-reader mode of HDF5).
  *
- * CSV: the comment lines "# polhode VERSION" and "# units: s,m,...", a line of channel names, then
+ * CSV: the comment lines "# polhode VERSION", "# parameters: {...}" if there are any, and "# units:
+ * s,m,...", a line of channel names, then
  * one line per recorded time with numbers of 17 digits, so that reading returns the same numbers.
  * Names with a comma, quote or line break are quoted (RFC 4180).  Lines are buffered and written in
  * blocks of complete lines; the last line can be incomplete only if the process is killed during a
@@ -127,12 +129,12 @@ typedef struct pol_writer pol_writer;
 typedef enum pol_result_format { POL_CSV, POL_HDF5 } pol_result_format;
 
 /* Creates or replaces the file and locks it against other writers.  HDF5: the file is named
- * PATH.new until it is readable.  HDF5 files store name, model, overrides and settings of `about`
- * (may be NULL) if they are given; CSV files do not.  If background is 1, a thread compresses and
- * writes HDF5, so that the simulation rarely waits; calls of polhode are then safe, but a program
- * that itself calls HDF5 at the same time needs a thread-safe build of HDF5.  The record must
- * outlive the writer.  On failure *writer is NULL.  POL_IO: the path cannot be written; errno gives
- * the reason or is 0, and no new file is left. */
+ * PATH.new until it is readable.  HDF5 files store name, model, overrides, settings and parameters
+ * of `about` (may be NULL) if they are given; CSV files the parameters.  If background is 1, a
+ * thread compresses and writes HDF5, so that the simulation rarely waits; calls of polhode are then
+ * safe, but a program that itself calls HDF5 at the same time needs a thread-safe build of HDF5.
+ * The record must outlive the writer.  On failure *writer is NULL.  POL_IO: the path cannot be
+ * written; errno gives the reason or is 0, and no new file is left. */
 pol_status pol_writer_create(pol_writer **writer, const char *path, pol_result_format format,
                              const pol_record *record, const pol_result_info *about,
                              int background);

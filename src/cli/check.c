@@ -287,6 +287,8 @@ static int check(const cli_args *args)
 }
 
 static const cli_option options[] = {
+    {"--param", "NAME=VALUE", "value of a parameter; may be repeated", CLI_OVERRIDE, 0,
+     "parameters."},
     {"--set", "KEY=VALUE", "replace any value of the model file; may be repeated", CLI_OVERRIDE, 0,
      NULL},
     {"--svg", "FILE.svg", "draw bodies, joints, forces and drives (needs graphviz)", CLI_TEXT,

@@ -270,12 +270,43 @@ static void print_motions(const cli_findings *found)
   if (resets && !none) cli_print_row("symmetry", "holds between the resets of events");
 }
 
+static const pol_shape_mass *shape_mass_of(const pol_model *model, int body)
+{
+  for (int i = 0; i < model->num_shape_masses; i++)
+    if (model->shape_masses[i].body == body) return &model->shape_masses[i];
+  return NULL;
+}
+
+/* What a body has from its shapes. */
+static void print_shape_mass(const pol_model *model, int index)
+{
+  const pol_shape_mass *from = shape_mass_of(model, index);
+  const pol_body *body = pol_mechanism_body(model->mechanism, index);
+  const double *J = body->inertia, *c = from != NULL ? from->center : NULL;
+  if (from == NULL) return;
+  cli_print_row("  shapes", "volume %.10g m^3", from->volume);
+  if (!body->point && J[1] == 0.0 && J[2] == 0.0 && J[5] == 0.0)
+    cli_print_row("  inertia", "(%.10g, %.10g, %.10g) kg m^2", J[0], J[4], J[8]);
+  else if (!body->point)
+    cli_print_row("  inertia",
+                  "(%.10g, %.10g, %.10g) kg m^2, off the diagonal xy %.10g, xz %.10g, yz %.10g",
+                  J[0], J[4], J[8], J[1], J[2], J[5]);
+  if (c[0] != 0.0 || c[1] != 0.0 || c[2] != 0.0)
+    cli_print_row("  centre", "(%.10g, %.10g, %.10g) m from the origin in the file", c[0], c[1],
+                  c[2]);
+}
+
 static void print_mechanism(const cli_findings *found)
 {
   const pol_mechanism *mechanism = found->model->mechanism;
   double gravity[3];
   pol_mechanism_gravity(mechanism, gravity);
   cli_print_model(found->model->name, found->source);
+  for (int i = 0; i < found->model->num_parameters; i++) {
+    const pol_parameter *p = &found->model->parameters[i];
+    cli_print_row("parameter", "%s = %.10g%s%s%s%s", p->name, p->value, p->unit[0] ? " " : "",
+                  p->unit, p->description[0] ? ", " : "", p->description);
+  }
   cli_print_row("gravity", "(%.10g, %.10g, %.10g) m/s^2", gravity[0], gravity[1], gravity[2]);
   for (int i = 0; i < pol_mechanism_num_bodies(mechanism); i++) {
     const pol_body *body = pol_mechanism_body(mechanism, i);
@@ -283,9 +314,9 @@ static void print_mechanism(const cli_findings *found)
     describe_keep(body->keep, keeps, sizeof keeps);
     cli_print_row("body", "%s, %.10g kg%s%s%s", body->name, body->mass,
                   body->point ? ", point mass" : "", keeps[0] ? ", keeps " : "", keeps);
+    print_shape_mass(found->model, i);
   }
-  if (found->model->num_shapes > 0)
-    cli_print_row("shapes", "%d, for pictures", found->model->num_shapes);
+  if (found->model->num_shapes > 0) cli_print_row("shapes", "%d", found->model->num_shapes);
   for (int i = 0; i < pol_mechanism_num_joints(mechanism); i++) {
     const pol_joint *joint = pol_mechanism_joint(mechanism, i);
     char locks[80];
@@ -393,8 +424,9 @@ void cli_findings_print(const cli_findings *found)
 }
 
 /* Adds bodies, joints, drives and couplings. */
-static void add_parts(json_t **object, const pol_mechanism *mechanism)
+static void add_parts(json_t **object, const pol_model *model)
 {
+  const pol_mechanism *mechanism = model->mechanism;
   json_t *bodies = json_array(), *joints = json_array(), *drives = json_array(),
          *couplings = json_array();
   for (int i = 0; i < pol_mechanism_num_bodies(mechanism); i++) {
@@ -406,6 +438,12 @@ static void add_parts(json_t **object, const pol_mechanism *mechanism)
                              "type", body->point ? "point" : "rigid", //
                              "mass", cli_json_number(body->mass),     //
                              "keeps", keeps);
+    const pol_shape_mass *from = shape_mass_of(model, i);
+    if (!body->point) cli_json_set(&item, "inertia", cli_json_numbers(body->inertia, 9));
+    if (from != NULL)
+      cli_json_set(&item, "from_shapes",
+                   json_pack("{s:o, s:o}", "volume", cli_json_number(from->volume), "center",
+                             cli_json_numbers(from->center, 3)));
     cli_json_append(&bodies, item);
   }
   for (int i = 0; i < pol_mechanism_num_joints(mechanism); i++) {
@@ -445,6 +483,7 @@ static void add_parts(json_t **object, const pol_mechanism *mechanism)
                              "reference", cli_json_numbers(coupling->reference, 2));
     cli_json_append(&couplings, item);
   }
+  cli_json_set(object, "parameters", cli_json_parameters(model));
   cli_json_set(object, "bodies", bodies);
   cli_json_set(object, "joints", joints);
   cli_json_set(object, "drives", drives);
@@ -596,7 +635,7 @@ json_t *cli_findings_json(const cli_findings *found)
                              "degrees_of_freedom", degrees_of_freedom(found), //
                              "simulation", simulation,                        //
                              "warnings", warnings);
-  add_parts(&object, model->mechanism);
+  add_parts(&object, model);
   add_motions(&object, model->mechanism, &model->settings);
   cli_json_set(&object, "memory",
                json_pack("{s:o, s:o, s:o}", "bytes", cli_json_number(found->estimate.memory),

@@ -37,6 +37,12 @@ static value_kind kind_of(const char *names)
   return kind;
 }
 
+static int is_type(const json_t *schema, const char *type)
+{
+  const char *text = json_string_value(json_object_get(schema, "type"));
+  return text && strcmp(text, type) == 0;
+}
+
 /* The paths to all values of a model file that are not in lists, a blank before each. */
 static void print_paths(const json_t *top, const json_t *object, const char *prefix)
 {
@@ -51,7 +57,8 @@ static void print_paths(const json_t *top, const json_t *object, const char *pre
     if (kind)
       print_paths(top, json_object_get(json_object_get(top, "definitions"), strrchr(kind, '/') + 1),
                   path);
-    else if (!items && strcmp(key, "comment") != 0 && strcmp(key, "$schema") != 0)
+    else if (!items && !is_type(value, "object") && strcmp(key, "comment") != 0 &&
+             strcmp(key, "$schema") != 0)
       printf(" %s=", path);
   }
 }

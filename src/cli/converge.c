@@ -593,6 +593,9 @@ static int perform(cli_study *s)
 static int run(const cli_args *args)
 {
   cli_study s = {.args = args};
+  if (strcmp(args->operand, "-") == 0)
+    return cli_refuse_one("polhode converge", args->json, "", "-",
+                          "must be a file: the model is read several times");
   int result = cli_read_model(args, &s.model);
   for (size_t i = 0; result == CLI_DONE && i < sizeof stages / sizeof stages[0]; i++) {
     const pol_status status = stages[i](&s);
@@ -652,6 +655,8 @@ static const cli_option options[] = {
      offsetof(cli_args, plot), NULL},
     {"--jobs", "N", "number of parallel runs (default: number of cores)", CLI_TEXT,
      offsetof(cli_args, jobs), NULL},
+    {"--param", "NAME=VALUE", "value of a parameter; may be repeated", CLI_OVERRIDE, 0,
+     "parameters."},
     {"--set", "KEY=VALUE", "replace any value of the model file; may be repeated", CLI_OVERRIDE, 0,
      NULL},
     CLI_JSON_OPTION,

@@ -127,11 +127,22 @@ json_t *cli_json_failure(const pol_diagnostics *d)
                    "equation", d->equation);
 }
 
+json_t *cli_json_parameters(const pol_model *model)
+{
+  json_t *object = json_object();
+  for (int i = 0; i < model->num_parameters; i++)
+    cli_json_set(&object, model->parameters[i].name, cli_json_number(model->parameters[i].value));
+  return object;
+}
+
 json_t *cli_json_errors(const char *status, const pol_errors *errors)
 {
   json_t *list = json_array();
   for (int i = 0; i < errors->count; i++)
-    cli_json_append(&list, json_pack("{s:o, s:o, s:o, s:o}",                         //
+    cli_json_append(&list, json_pack("{s:o, s:o, s:i, s:o, s:o, s:o, s:o}",        //
+                                     "file", cli_json_text(errors->items[i].file), //
+                                     "element", cli_json_text(errors->items[i].element), "line",
+                                     errors->items[i].line,                          //
                                      "path", cli_json_text(errors->items[i].path),   //
                                      "value", cli_json_text(errors->items[i].value), //
                                      "rule", cli_json_text(errors->items[i].rule),   //

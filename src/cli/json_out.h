@@ -5,6 +5,7 @@
 
 #include <jansson.h>
 
+#include <polhode/model.h>
 #include <polhode/polhode.h>
 
 /* Appends to the list and takes the item's reference; *list becomes NULL when memory is out. */
@@ -32,6 +33,8 @@ json_t *cli_json_warnings(const pol_settings *settings);
 void cli_json_append_warnings(json_t **list, const pol_summary *summary);
 json_t *cli_json_failure(const pol_diagnostics *diagnostics);
 /* {"status": status, "errors": [{"path", "value", "rule", "suggestion"}, ...]} */
+/* {name: value} of the parameters of a model. */
+json_t *cli_json_parameters(const pol_model *model);
 json_t *cli_json_errors(const char *status, const pol_errors *errors);
 /* The "errors" of the same for a model that could not start. */
 json_t *cli_json_start_errors(const pol_diagnostics *failure);

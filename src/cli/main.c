@@ -112,6 +112,9 @@ static pol_status add_override(cli_args *args, const cli_option *option, const c
                   strchr(value, ',') != NULL ? "must be a number, with a decimal point"
                                              : "must be a number",
                   "");
+  const int is_parameter = option->key != NULL && strcmp(option->key, "parameters.") == 0;
+  if (is_parameter && (strchr(value, '=') == NULL || value[0] == '='))
+    return refuse(errors, option->name, value, "must have the form NAME=VALUE", "");
   if (option->key != NULL && is_number) {
     snprintf(number, sizeof number, "%.17g", x);
     value = number;
@@ -120,8 +123,9 @@ static pol_status add_override(cli_args *args, const cli_option *option, const c
       realloc(args->overrides, ((size_t)args->num_overrides + 1) * sizeof *args->overrides);
   if (longer == NULL) return POL_NO_MEMORY;
   args->overrides = longer;
-  char *text =
-      option->key != NULL ? cli_format("%s=%s", option->key, value) : cli_format("%s", value);
+  char *text = option->key != NULL
+                   ? cli_format("%s%s%s", option->key, is_parameter ? "" : "=", value)
+                   : cli_format("%s", value);
   if (text == NULL) return POL_NO_MEMORY;
   args->overrides[args->num_overrides++] = text;
   const size_t length = strcspn(text, "=") + 1;

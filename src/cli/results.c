@@ -92,6 +92,12 @@ static void print_about(const about *a)
     cli_print_row("settings", "%s, %s, step %s, end %.10g s", method, formulation, step_text, end);
   json_decref(settings);
   for (int i = 0; i < info->num_overrides; i++) cli_print_row("set", "%s", info->overrides[i]);
+  json_t *parameters = info->parameters != NULL ? json_loads(info->parameters, 0, NULL) : NULL;
+  const char *name;
+  json_t *value;
+  json_object_foreach(parameters, name, value)
+      cli_print_row("parameter", "%s = %.10g", name, json_number_value(value));
+  json_decref(parameters);
   if (info->status != NULL)
     cli_print_row("status", "%s%s", info->status,
                   strcmp(info->status, "unfinished") == 0 ? ": still running, or killed" : "");
@@ -152,21 +158,24 @@ static json_t *about_json(const about *a)
                               cli_json_text(event->name), "action", cli_json_text(event->action),
                               "row", (json_int_t)event->row));
   }
-  return json_pack("{s:o, s:s, s:I, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:I, s:i, s:o, s:o, s:o}", //
-                   "file", cli_json_text(a->path),                                                //
-                   "format", info->format,                                                        //
-                   "bytes", (json_int_t)a->size,                                                  //
-                   "version", text_or_null(info->version),                                        //
-                   "status", text_or_null(info->status),                                          //
-                   "failure", text_or_null(info->failure),                                        //
-                   "has_model", info->model != NULL,                                              //
-                   "model", text_or_null(info->name),                                             //
-                   "settings", settings != NULL ? settings : json_null(),                         //
-                   "overrides", overrides,                                                        //
-                   "rows", (json_int_t)pol_result_rows(a->result),                                //
-                   "columns", pol_result_count(a->result),                                        //
-                   "time", span,                                                                  //
-                   "events", events,                                                              //
+  json_t *parameters = info->parameters != NULL ? json_loads(info->parameters, 0, NULL) : NULL;
+  return json_pack("{s:o, s:s, s:I, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:I, s:i, s:o, s:o, "
+                   "s:o}",                                                      //
+                   "file", cli_json_text(a->path),                              //
+                   "format", info->format,                                      //
+                   "bytes", (json_int_t)a->size,                                //
+                   "version", text_or_null(info->version),                      //
+                   "status", text_or_null(info->status),                        //
+                   "failure", text_or_null(info->failure),                      //
+                   "has_model", info->model != NULL,                            //
+                   "model", text_or_null(info->name),                           //
+                   "settings", settings != NULL ? settings : json_null(),       //
+                   "parameters", parameters != NULL ? parameters : json_null(), //
+                   "overrides", overrides,                                      //
+                   "rows", (json_int_t)pol_result_rows(a->result),              //
+                   "columns", pol_result_count(a->result),                      //
+                   "time", span,                                                //
+                   "events", events,                                            //
                    "channels", channels);
 }
 

@@ -84,18 +84,23 @@ static pol_status open_result(pol_writer **writer, const cli_args *args, const p
   json_t *object = cli_settings_json(&model->settings);
   char *settings = object != NULL ? json_dumps(object, JSON_REAL_PRECISION(17)) : NULL;
   json_decref(object);
+  json_t *values = cli_json_parameters(model);
+  char *parameters = model->num_parameters > 0 ? json_dumps(values, JSON_REAL_PRECISION(17)) : NULL;
+  json_decref(values);
   errno = 0;
   pol_status status = settings != NULL ? POL_OK : POL_NO_MEMORY;
   const pol_result_info about = {.name = model->name,
                                  .model = model->text,
                                  .num_overrides = args->num_overrides,
                                  .overrides = args->overrides,
-                                 .settings = settings};
+                                 .settings = settings,
+                                 .parameters = parameters};
   const pol_result_format format = strcmp(suffix_of(args->out), ".h5") == 0 ? POL_HDF5 : POL_CSV;
   if (status == POL_OK) status = pol_writer_create(writer, args->out, format, record, &about, 1);
   if (status == POL_OK) status = pol_writer_write(*writer);
   const int reason = errno;
   free(settings);
+  free(parameters);
   errno = reason;
   outcome->out = args->out;
   outcome->rows = 1;
@@ -232,15 +237,24 @@ static int run_model(const cli_args *args, const pol_model *model)
   return result;
 }
 
-static int run(const cli_args *args)
+static int run(const cli_args *given)
 {
-  const char *out = args->out, *suffix = out != NULL ? suffix_of(out) : "";
+  /* a table on standard output, without a summary behind it */
+  cli_args changed = *given;
+  const cli_args *args = &changed;
+  const int to_output = given->out != NULL && strcmp(given->out, "-") == 0;
+  if (to_output && !given->json) {
+    changed.out = "/dev/stdout";
+    changed.quiet = 1;
+  }
+  const char *out = to_output && !given->json ? NULL : args->out,
+             *suffix = out != NULL ? suffix_of(out) : "";
   const char *rule = NULL;
   if (suffix[0] != '\0' && strcmp(suffix, ".csv") != 0 && strcmp(suffix, ".h5") != 0)
     rule = "must end in .h5 or .csv";
   if (out != NULL && out[0] == '\0') rule = "the file name is empty";
-  if (out != NULL && strcmp(out, "-") == 0)
-    rule = "must be a file: a result cannot go to standard output";
+  if (out != NULL && strcmp(out, "-") == 0 && args->json)
+    rule = "must not be standard output beside --json, which writes there";
   if (rule != NULL) return cli_refuse_one("polhode run", args->json, "--out", out, rule);
   pol_model *model;
   int result = cli_read_model(args, &model);
@@ -279,6 +293,8 @@ static const cli_option options[] = {
     {"--end", "SECONDS", "end time; the run starts at 0", CLI_OVERRIDE, 0, "simulation.end"},
     {"--threads", "N", "for steps of large mechanisms (default: number of cores)", CLI_OVERRIDE, 0,
      "simulation.threads"},
+    {"--param", "NAME=VALUE", "value of a parameter; may be repeated", CLI_OVERRIDE, 0,
+     "parameters."},
     {"--set", "KEY=VALUE", "replace any value of the model file; may be repeated", CLI_OVERRIDE, 0,
      NULL},
     {"--verbose", NULL, "also parameters and iterations of the method, residuals, invariants",

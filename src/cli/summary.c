@@ -650,6 +650,7 @@ json_t *cli_summary_json(const cli_outcome *outcome)
   const pol_settings *settings = &outcome->model->settings;
   json_t *object =
       json_pack("{s:s, s:s}", "status", outcome->status, "model", outcome->model->name);
+  object = merge(object, json_pack("{s:o}", "parameters", cli_json_parameters(outcome->model)));
   object = merge(object, cli_settings_json(settings));
   json_t *warnings = cli_json_warnings(settings);
   if (outcome->simulation != NULL) {

@@ -218,16 +218,25 @@ void cli_print_formulation(const pol_settings *settings)
 void cli_print_errors(const char *source, const pol_errors *errors)
 {
   for (int i = 0; i < errors->count; i++) {
-    /* One line: "SOURCE: PATH = VALUE: RULE; did you mean "SUGGESTION"?", without the empty parts.
-     */
+    /* One line: "SOURCE:LINE: PATH (ELEMENT) = VALUE: RULE; did you mean "SUGGESTION"?", without
+     * the empty parts; an included file is named like its path from the source. */
     const pol_error *error = &errors->items[i];
     const char *plain = cli_style_start(stderr, CLI_PLAIN);
-    cli_put_text(stderr, source);
+    const char *slash =
+        error->file[0] != '\0' && error->file[0] != '/' ? strrchr(source, '/') : NULL;
+    if (slash != NULL) fprintf(stderr, "%.*s", (int)(slash - source) + 1, source);
+    cli_put_text(stderr, error->file[0] != '\0' ? error->file : source);
+    if (error->line > 0) fprintf(stderr, ":%d", error->line);
     fputs(": ", stderr);
     if (error->path[0] != '\0') {
       fputs(cli_style_start(stderr, CLI_BOLD), stderr);
       cli_put_text(stderr, error->path);
       fputs(plain, stderr);
+    }
+    if (error->element[0] != '\0') {
+      fputs(" (", stderr);
+      cli_put_text(stderr, error->element);
+      fputs(")", stderr);
     }
     if (error->path[0] != '\0' && error->value[0] != '\0') fputs(" = ", stderr);
     cli_put_text(stderr, error->value);

@@ -340,7 +340,8 @@ static void expressions_are_told(void **state)
   json_decref(object);
   expect(CHECK_WITH("0.1*sni(2*pi*t)"), 2);
   expect_text(err,
-              "drives[0].function.expression = \"0.1*sni(2*pi*t)\": must be an expression of t: "
+              "drives[0].function.expression (drive 'motor') = \"0.1*sni(2*pi*t)\": must be an "
+              "expression of t: "
               "column 5: 'sni' is not a known function; did you mean \"sin\"?\n");
 #undef CHECK_WITH
 }

@@ -6,6 +6,7 @@
 
 #include <glob.h>
 #include <polhode/polhode.h>
+#include <unistd.h>
 
 #include "cli/cli_test.h"
 
@@ -69,6 +70,7 @@ static void all_commands_end(void **state)
   int done = 0;
   assert_int_equal(glob(POLHODE_SOURCE_DIR "/models/*/*.json", 0, NULL, &models), 0);
   assert_true(models.gl_pathc > 20);
+  assert_int_equal(symlink(POLHODE_SOURCE_DIR "/models/examples/parts", "parts"), 0);
   for (size_t i = 0; i < models.gl_pathc; i++) {
     copy_file(models.gl_pathv[i], "m.json", -1, -1);
     for (int k = 0; k < NUM_COMMANDS; k++) {

@@ -189,14 +189,14 @@ static void wrong_models(void **state)
 {
   (void)state;
   expect("polhode run top.json --set bodies[0].mass=-3 --set simulation.step=0", 2);
-  expect_text(err, "top.json: bodies[0].mass = -3: must be ");
-  expect_text(err, "top.json: simulation.step = 0: must be ");
+  expect_text(err, "top.json:2: bodies[0].mass (body 'top') = -3: must be ");
+  expect_text(err, "top.json:7: simulation.step = 0: must be ");
   expect_text(err, "\n2 errors\n");
   assert_string_equal(out, "");
   expect("polhode run top.json --method goem1", 2);
   expect_text(err, "; did you mean \"geom1\"?\n1 error\n");
   expect("polhode check top.json --json --set bodies[0].mass=-3", 2);
-  expect_text(err, "top.json: bodies[0].mass = -3: must be a positive number\n");
+  expect_text(err, "top.json:2: bodies[0].mass (body 'top') = -3: must be a positive number\n");
   json_t *object = parse_output();
   expect_word(object, "status", "invalid");
   expect_length(object, "errors", 1);

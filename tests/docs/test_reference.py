@@ -24,6 +24,7 @@ BEYOND = re.compile(
     r"must be above|must not be above|as many numbers as|too large or too small|coordinates? of|a displacement|"
     r"to couple|predefined name of|must have distinct end points|or markers at different points|"
     r"same coordinate twice|a component of a body|requires geom1|must be 1/2 in|has no error estimate|"
+    r"\| \"[^\"]*\" \| must be .*number|must not be above its|must not depend on itself|"
     r"must not both be 0|where there are expressions|cannot be counted|numbers overflow")
 
 
@@ -164,7 +165,10 @@ class Reference(unittest.TestCase):
             models[f"example {number} of the page"] = text
         self.assertGreater(len(models), 50)
         for name, text in models.items():
-            self.assertTrue(self.schema.accepts(json.loads(text)), name)
+            model = json.loads(text)
+            if "/parts/" in name:  # files to include need no simulation
+                model.setdefault("simulation", {"step": 1, "end": 1})
+            self.assertTrue(self.schema.accepts(model), name)
 
     def test_structural_errors_are_refused(self):
         count = 0

@@ -170,6 +170,48 @@ static void expressions(void **state)
   assert_true(alloc_exhaust(read_input, &circle) > 100);
 }
 
+#define FILES                                                                                      \
+  "\"files\": {\"leg.json\": {\"parameters\": {\"L\": 1, \"k\": {\"value\": \"2*L\", \"unit\": "   \
+  "\"N/m\"}}, \"bodies\": [{\"name\": \"thigh\", \"density\": 3, \"position\": [\"L\", 0, 0], "    \
+  "\"shapes\": [{\"type\": \"box\", \"size\": [1, \"L\", 1], \"position\": [1, 0, 0]}, "           \
+  "{\"type\": "                                                                                    \
+  "\"mesh\", \"file\": \"a.stl\"}]}], \"joints\": [{\"name\": \"hip\", \"type\": \"revolute\", "   \
+  "\"bodies\": [\"trunk\", \"thigh\"], \"point\": [0, 0, 0], \"axis\": [1, 0, 0]}], "              \
+  "\"variables\": "                                                                                \
+  "[{\"name\": \"bend\", \"expression\": \"L*hip.angle\"}], \"forces\": [{\"name\": \"f\", "       \
+  "\"type\": \"force\", \"body\": \"thigh\", \"force\": [1, \"k*bend + trunk.position.x\", "       \
+  "\"L/2\"]}], \"events\": [{\"name\": \"e\", \"expression\": \"bend\", \"action\": \"reset\", "   \
+  "\"direction\": \"rising\", \"set\": {\"thigh.velocity.x\": \"-L\"}}]}, \"a.stl\": "             \
+  "{\"volume\": "                                                                                  \
+  "1, \"center\": [0, 0, 0], \"second\": [1, 0, 0, 0, 1, 0, 0, 0, 1]}},"
+
+static void parameters_copies_and_files(void **state)
+{
+  (void)state;
+  static const char *const overrides[] = {"parameters.n=2", "parameters.w=n/2"};
+  input in = {.text =
+                  "{\"parameters\": {\"n\": 1, \"w\": {\"value\": \"n + 1\", \"min\": 0}}," FILES
+                  "\"bodies\": [{\"name\": \"trunk\", \"mass\": \"w\", \"inertia\": [1, 1, "
+                  "\"w\"]}, {\"repeat\": {\"i\": \"n\"}, \"name\": \"b{i}\", \"mass\": 1, "
+                  "\"inertia\": \"auto\", \"shapes\": [{\"repeat\": {\"k\": [1, 2]}, \"type\": "
+                  "\"sphere\", \"radius\": \"k\"}]}], \"include\": [{\"file\": \"leg.json\", "
+                  "\"repeat\": {\"i\": 2}, \"prefix\": \"a {i} \", \"position\": [\"i\", 0, 0], "
+                  "\"rotation\": {\"axis\": [0, 0, 1], \"angle\": 1}, \"parameters\": {\"L\": "
+                  "\"w\"}}], \"simulation\": {\"step\": 0.1, \"end\": 1}}",
+              .num_overrides = 2,
+              .overrides = overrides};
+  assert_true(alloc_exhaust(read_input, &in) > 500);
+  input wrong = {
+      .text = "{\"parameters\": {\"a\": \"b\", \"b\": \"a\", \"c\": \"2*\", \"d\": {\"value\":"
+              " 1, \"unit\": \"x\"}, \"L\": {\"value\": 1, \"unit\": \"m\"}}," FILES
+              "\"bodies\": [{\"name\": \"trunk\", \"mass\": \"L\", \"inertia\": [1, 1, "
+              "\"w\"]}, {\"repeat\": {\"i\": -0.5}, \"name\": \"b\"}], \"include\": "
+              "[{\"file\": \"leg.json\", \"parameters\": {\"l\": 1}}, {\"file\": "
+              "\"x.json\"}], \"simulation\": {\"step\": 0.1, \"end\": 1}}",
+      .num_errors = 8};
+  assert_true(alloc_exhaust(read_input, &wrong) > 200);
+}
+
 static void a_model_with_many_errors(void **state)
 {
   (void)state;
@@ -216,7 +258,7 @@ static pol_status read_nowhere(void *user)
 static void a_missing_file(void **state)
 {
   (void)state;
-  assert_int_equal(alloc_exhaust(read_nowhere, NULL), 6);
+  assert_int_equal(alloc_exhaust(read_nowhere, NULL), 9);
 }
 
 static pol_status make_schema(void *user)
@@ -270,6 +312,7 @@ int main(void)
       cmocka_unit_test(drives),
       cmocka_unit_test(expressions),
       cmocka_unit_test(events),
+      cmocka_unit_test(parameters_copies_and_files),
       cmocka_unit_test(a_model_with_many_errors),
       cmocka_unit_test(odd_keys_and_refused_numbers),
       cmocka_unit_test(syntax_errors),

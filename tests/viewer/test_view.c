@@ -18,7 +18,7 @@
 #include <polhode/view.h>
 
 #include "draw/viewer/frames.h"
-#include "draw/viewer/mesh.h"
+#include "io/file/mesh.h"
 #include "draw/viewer/page.h"
 #include "io/file/file.h"
 
@@ -303,7 +303,7 @@ static void assert_mesh(const char *path, size_t points, const float *expected)
   poli_mesh mesh;
   assert_int_equal(poli_mesh_read(&mesh, path, 2.0, message, sizeof message), POL_OK);
   assert_int_equal(mesh.num_points, points);
-  for (size_t i = 0; i < 3 * points; i++) assert_true(mesh.points[i] == 2.0f * expected[i]);
+  for (size_t i = 0; i < 3 * points; i++) assert_true((float)mesh.points[i] == 2.0f * expected[i]);
   poli_mesh_free(&mesh);
 }
 

@@ -41,6 +41,8 @@ static void clear_error(pol_error *error)
   free(error->value);
   free(error->rule);
   free(error->suggestion);
+  free(error->element);
+  free(error->file);
 }
 
 void pol_errors_clear(pol_errors *errors)
@@ -51,11 +53,23 @@ void pol_errors_clear(pol_errors *errors)
   errors->count = 0;
 }
 
+void poli_errors_remove(pol_errors *errors, int index)
+{
+  clear_error(&errors->items[index]);
+  errors->count--;
+  memmove(&errors->items[index], &errors->items[index + 1],
+          (size_t)(errors->count - index) * sizeof *errors->items);
+}
+
 void pol_error_text(const pol_error *error, char *text, size_t size)
 {
   /* "must be a number, not -1" reads well, "must not be zero: ..., not 0" does not */
   const int simple = strncmp(error->rule, "must be ", 8) == 0 && !strpbrk(error->rule, ":;,");
-  snprintf(text, size, "%s%s%s%s%s%s%s%s%s", error->path, *error->path ? " " : "", error->rule,
+  char line[32] = "";
+  if (error->line > 0) snprintf(line, sizeof line, "line %d, ", error->line);
+  snprintf(text, size, "%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s", error->file, *error->file ? ", " : "",
+           line, error->path, *error->element ? " (" : "", error->element,
+           *error->element ? ")" : "", *error->path ? " " : "", error->rule,
            *error->value ? simple ? ", not " : " (it is " : "", error->value,
            *error->value && !simple ? ")" : "", *error->suggestion ? "; did you mean " : "",
            error->suggestion, *error->suggestion ? "?" : "");
@@ -69,9 +83,15 @@ pol_status pol_errors_add(pol_errors *errors, const char *path, const char *valu
   if (!items) return POL_NO_MEMORY;
   errors->items = items;
 
-  pol_error error = {poli_format("%s", path), poli_format("%s", value), poli_format("%s", rule),
-                     poli_format("%s", suggestion)};
-  if (!error.path || !error.value || !error.rule || !error.suggestion) {
+  pol_error error = {poli_format("%s", path),
+                     poli_format("%s", value),
+                     poli_format("%s", rule),
+                     poli_format("%s", suggestion),
+                     poli_format("%s", ""),
+                     poli_format("%s", ""),
+                     0};
+  if (!error.path || !error.value || !error.rule || !error.suggestion || !error.element ||
+      !error.file) {
     clear_error(&error);
     return POL_NO_MEMORY;
   }

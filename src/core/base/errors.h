@@ -1,4 +1,4 @@
-/* Formatted text in new memory. */
+/* Formatted text in new memory, and removal of errors. */
 #ifndef POLHODE_IO_ERRORS_H
 #define POLHODE_IO_ERRORS_H
 
@@ -15,5 +15,8 @@
 /* Like sprintf into new memory, which the caller frees; NULL if there is none. */
 char *poli_format(const char *format, ...) POLI_PRINTF(1, 2);
 char *poli_format_list(const char *format, va_list arguments) POLI_PRINTF(1, 0);
+
+/* Removes one error of a list. */
+void poli_errors_remove(pol_errors *errors, int index);
 
 #endif

@@ -319,6 +319,18 @@ const int *poli_expression_inputs(const pol_expression *expression)
   return expression->inputs;
 }
 
+int poli_expression_has_switch(const pol_expression *expression)
+{
+  for (int i = 0; i < expression->length; i++) {
+    const poli_operation operation = expression->code[i].operation;
+    if (operation == POLI_OP_JUMP_UNLESS || operation == POLI_OP_ABS || operation == POLI_OP_SIGN ||
+        operation == POLI_OP_FLOOR || operation == POLI_OP_CLAMP ||
+        (operation >= POLI_OP_MIN && operation <= POLI_OP_NOT_EQUAL))
+      return 1;
+  }
+  return 0;
+}
+
 size_t poli_expression_workspace(const pol_expression *expression)
 {
   const int width = expression->num_inputs < 2 ? 3 : 1 + expression->num_inputs;

@@ -71,6 +71,9 @@ void poli_expression_free(pol_expression **expression);
 int poli_expression_num_inputs(const pol_expression *expression);
 const int *poli_expression_inputs(const pol_expression *expression);
 
+/* Whether its value is put together from branches: if, comparisons, min, max, abs and the like. */
+int poli_expression_has_switch(const pol_expression *expression);
+
 /* Numbers of workspace that any of the evaluations needs.  They allocate nothing and change nothing
  * but the workspace and the result. */
 size_t poli_expression_workspace(const pol_expression *expression);

@@ -447,12 +447,12 @@ void poli_expressions_blame(const pol_formulation *formulation, int number, char
   const pol_formulation *f = formulation;
   int state = number - f->num_forces - 2;
   if (number <= f->num_forces)
-    snprintf(text, size, "force '%s': its expression has no finite value",
+    snprintf(text, size, "force '%s': its expression " POLI_NO_VALUE,
              f->forces[number - 1].kernel.force->name);
   else if (state < 0)
     snprintf(text, size, "an expression reads an angle that is not defined");
   else
-    snprintf(text, size, "state '%s': its rate has no finite value",
+    snprintf(text, size, "state '%s': its rate " POLI_NO_VALUE,
              pol_mechanism_state(f->mechanism, state)->name);
 }
 

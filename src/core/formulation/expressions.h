@@ -90,6 +90,7 @@ pol_status poli_expressions_add(const pol_formulation *formulation, const pol_po
 
 /* Says what is wrong with expressions: from 1 on the forces whose expression is not finite, then a
  * signal that is not defined, then the states whose rate is not finite. */
+#define POLI_NO_VALUE "has no finite value"
 void poli_expressions_blame(const pol_formulation *formulation, int number, char *text,
                             size_t size);
 

@@ -13,6 +13,8 @@
  *     rotations: quaternions of norm 1            | |q| - 1 | > 1e-8
  *     Newton: a few iterations per step           average above half of the allowed number
  *     variable steps: few are rejected            more than three times as many as are accepted
+ *       they see all forces                       expressions with branches do no work at all, and
+ *                                                 nothing limits the steps
  *
  * A mechanism counts as at rest where its energies and velocities are below those that gravity
  * causes over a height of 1e-4 L; or, without gravity, where its velocities cover less than a
@@ -23,6 +25,8 @@
 #include <math.h>
 
 #include "dae/dae.h"
+#include "expression/expression.h"
+#include "formulation/formulation.h"
 #include "integrators/family.h"
 #include "simulation/parts.h"
 
@@ -163,6 +167,33 @@ static void doubt_constraints(pol_simulation *sim, double length, double rest)
         s->max_velocity_residual, e->speed, probable_reason(sim));
 }
 
+/* A contact that is shorter than a step, between two points at which its force is zero, leaves no
+ * trace: neither in the error estimate nor in the energy. */
+static void doubt_contacts(pol_simulation *sim)
+{
+  const poli_network *n = &sim->formulation->network;
+  const pol_control *control = &sim->options.control;
+  const char *name = NULL;
+  int has_switch = 0;
+  if (!sim->variable || control->controller == POL_CONTROLLER_REVERSIBLE ||
+      control->max_step > 0.0 || sim->summary.work.applied != 0.0 || sim->summary.counts.steps == 0)
+    return;
+  for (int i = 0; i < n->num_nodes; i++)
+    has_switch |= poli_expression_has_switch(n->nodes[i].program);
+  for (int i = 0; i < pol_mechanism_num_forces(sim->mechanism) && name == NULL; i++) {
+    const pol_force *force = pol_mechanism_force(sim->mechanism, i);
+    for (int k = 0; k < 3; k++)
+      if (force->expressions[k] != NULL) name = force->name;
+  }
+  if (!has_switch || name == NULL) return;
+  poli_simulation_warn(
+      sim, sim->summary.t,
+      "force '%s', an expression with branches such as max or if, did no work at any step; steps "
+      "of "
+      "%.3g s on average may have passed over a short contact: limit them by control.max_step",
+      name, sim->summary.t / (double)sim->summary.counts.steps);
+}
+
 void pol_simulation_review(pol_simulation *sim)
 {
   const pol_counts *counts = &sim->summary.counts;
@@ -184,6 +215,7 @@ void pol_simulation_review(pol_simulation *sim)
   poli_simulation_doubt_step(sim, 0);
   doubt_energy(sim, length, mass, rest, h);
   doubt_constraints(sim, length, rest);
+  doubt_contacts(sim);
 
   const pol_group *group = &sim->dae->group;
   double worst = 0.0;

@@ -386,6 +386,12 @@ static pol_status advance(pol_simulation *sim)
     poli_simulation_return_to_good(sim); /* where singular positions are searched for */
     sim->diagnostics = *pol_integrator_diagnostics(sim->integrator);
     poli_simulation_blame_position(sim);
+    /* the root of a negative number stays one, however small the steps are */
+    if (strstr(sim->diagnostics.where, POLI_NO_VALUE))
+      snprintf(
+          sim->diagnostics.advice, sizeof sim->diagnostics.advice,
+          "give the expression a value there too, such as sqrt(max(x, 0)) for sqrt(x), or stop "
+          "before with an event; a smaller step helps only if the motion itself stays away");
     return status;
   }
 

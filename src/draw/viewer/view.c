@@ -13,8 +13,8 @@
 
 #include "base/errors.h"
 #include "draw/viewer/frames.h"
-#include "draw/viewer/mesh.h"
 #include "draw/viewer/page.h"
+#include "io/file/mesh.h"
 #include "mechanism/inertia.h"
 
 void poli_page_write_bytes(FILE *file, const char *id, const unsigned char *bytes, size_t count)
@@ -310,7 +310,12 @@ static pol_status write_file(const char *path, const pol_model *model, pol_resul
       char id[32];
       if (model->shapes[i].type != POL_MESH) continue;
       snprintf(id, sizeof id, "mesh-%d", number++);
-      status = write_floats(file, id, meshes[i].points, 3 * meshes[i].num_points);
+      const size_t size_of_mesh = 3 * meshes[i].num_points;
+      float *points = malloc(size_of_mesh * sizeof *points);
+      for (size_t k = 0; points != NULL && k < size_of_mesh; k++)
+        points[k] = (float)meshes[i].points[k];
+      status = points != NULL ? write_floats(file, id, points, size_of_mesh) : POL_NO_MEMORY;
+      free(points);
     }
   }
   fwrite(poli_page_tail, 1, poli_page_tail_size, file);

@@ -107,7 +107,7 @@ static const poli_place *find_place(const poli_place *object, poli_element eleme
     field += length;
     break;
   }
-  while (*field && c->count < 6) {
+  while (*field && c->count < 6 && !json_is_string(at->value)) {
     poli_place *next = &c->places[c->count];
     if (*field == '[') {
       char *end;

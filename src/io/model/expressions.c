@@ -98,20 +98,21 @@ static void read_changes(poli_reader *reader, const poli_place *place, const pol
   }
 }
 
-const poli_value poli_expression =
-    POLI_VALUE(read_expression, sizeof(char *), POLI_NO_DETAIL, "must be an expression",
-               "[expression](#expressions)", "{'type': 'string', 'minLength': 1}");
-const poli_value poli_time_expression =
-    POLI_VALUE(read_expression, sizeof(char *), POLI_NO_DETAIL,
-               "must be an expression of t, such as \"0.1*sin(2*pi*t)\"",
-               "[expression](#expressions)", "{'type': 'string', 'minLength': 1}");
-const poli_value poli_effort =
-    POLI_VALUE(read_efforts, sizeof(pol_force), POLI_NO_DETAIL, effort_rule,
-               "number or [expression](#variables)", "{'type': ['number', 'string']}");
+const poli_value poli_expression = POLI_VALUE(
+    read_expression, sizeof(char *), POLI_NO_DETAIL, "must be an expression",
+    "[expression](#expressions)", "{'type': 'string', 'minLength': 1}", .texts = POLI_EXPRESSIONS);
+const poli_value poli_time_expression = POLI_VALUE(
+    read_expression, sizeof(char *), POLI_NO_DETAIL,
+    "must be an expression of t, such as \"0.1*sin(2*pi*t)\"", "[expression](#expressions)",
+    "{'type': 'string', 'minLength': 1}", .texts = POLI_EXPRESSIONS);
+const poli_value poli_effort = POLI_VALUE(read_efforts, sizeof(pol_force), POLI_NO_DETAIL,
+                                          effort_rule, "number or [expression](#variables)",
+                                          "{'type': ['number', 'string']}", .texts = POLI_EFFORTS);
 const poli_value poli_efforts = POLI_VALUE(
     read_efforts, sizeof(pol_force), POLI_NO_DETAIL, "must be a list of 3 numbers or expressions",
     "3 numbers or [expressions](#variables)",
-    "{'type': 'array', 'minItems': 3, 'maxItems': 3, 'items': {'type': ['number', 'string']}}");
+    "{'type': 'array', 'minItems': 3, 'maxItems': 3, 'items': {'type': ['number', 'string']}}",
+    .texts = POLI_EFFORTS);
 const poli_value poli_changes = POLI_VALUE(
     read_changes, sizeof(json_t *), POLI_NO_DETAIL,
     "must be an object of velocities or states and their expressions", "object",
@@ -122,7 +123,8 @@ const poli_value poli_changes = POLI_VALUE(
 /* The known name that is nearest to a wrong one. */
 typedef struct name_search {
   const pol_mechanism *mechanism;
-  int settable; /* by events */
+  const pol_model *model; /* with its parameters, where they are meant too */
+  int settable;           /* by events */
   pol_near near;
   char best[256];
   char quoted[2 * 256 + 2];
@@ -157,6 +159,8 @@ static const char *near_name(const char *wrong, const char *const *functions, vo
   if (functions) return near_function(wrong, functions, NULL);
   s->near = pol_near_start(wrong);
   poli_signal_each(s->mechanism, try_name, s);
+  for (int i = 0; i < s->model->num_parameters; i++)
+    pol_near_try(&s->near, s->model->parameters[i].name);
   const char *name = s->near.best;
   char *out = s->quoted;
   for (int first = 1; *name || first; first = 0) {
@@ -178,7 +182,7 @@ static const char *near_name(const char *wrong, const char *const *functions, vo
 static void check_names(poli_reader *reader, const poli_place *place,
                         const pol_mechanism *mechanism)
 {
-  name_search s = {.mechanism = mechanism, .best = ""};
+  name_search s = {.mechanism = mechanism, .model = reader->model, .best = ""};
   const poli_expression_names names = {find_name, near_name, &s};
   const char *key;
   json_t *value;

@@ -137,7 +137,7 @@ static const poli_field shape_fields[] = {
     {"length", &poli_number, AT(shape.length), &poli_positive, ONLY(ROUND), .unit = "m"},
     {"axis", &poli_direction, AT(axis), .types = ROUND, .not_beside = "rotation",
      .standard = "[0, 0, 1]", .help = "in body axes; points to the tip of a cone"},
-    {"file", &poli_mesh, AT(file), ONLY(T(POL_MESH)),
+    {"file", &poli_mesh_file, AT(file), ONLY(T(POL_MESH)),
      .help = "STL or OBJ file (`.stl`, `.obj`) of at most 256 MB, relative to the folder of the "
              "model file"},
     {"scale", &poli_number, AT(shape.scale), &poli_positive, .types = T(POL_MESH), .unit = "m",
@@ -147,6 +147,9 @@ static const poli_field shape_fields[] = {
              "global axes"},
     {"rotation", &poli_rotation, AT(shape.rotation), .standard = "none",
      .help = "rotates body axes into shape axes"},
+    {"density", &poli_number, AT(density), &poli_not_negative, .unit = "kg/m^3",
+     .standard = "that of the body",
+     .help = "for [mass and inertia](#mass-and-inertia-from-shapes); 0: the shape has no mass"},
     {"color", &poli_color, AT(shape.color), .standard = "from the index of the body",
      .help = "red, green and blue, such as `\"#d55e00\"`"},
     {.key = NULL},
@@ -155,7 +158,8 @@ static const poli_field shape_fields[] = {
 #undef AT
 
 static const poli_model_shape new_shape = {
-    .shape = {.scale = 1.0, .rotation = {1.0, 0.0, 0.0, 0.0}, .color = POL_NO_COLOR}};
+    .shape = {.scale = 1.0, .rotation = {1.0, 0.0, 0.0, 0.0}, .color = POL_NO_COLOR},
+    .density = (double)NAN};
 
 static const poli_kind shape_kind =
     KIND("shape", "must be an object that describes a shape", shape_fields,
@@ -189,9 +193,13 @@ static const poli_field body_fields[] = {
     {"type", &poli_choice, AT(body.point), &body_types, .standard = "\"rigid\"",
      .help = "`rigid`, or `point`: a [point mass](#point-masses)"},
     {"mass", &poli_number, AT(body.mass), &poli_library_range[POLI_BODIES], NULL, POLI_ALWAYS,
-     .unit = "kg"},
-    {"inertia", &poli_inertia, AT(body.inertia), ONLY(RIGID), .unit = "kg m^2",
-     .help = "about the centre of mass, in body axes: principal moments or a symmetric matrix"},
+     .instead = "density", .unit = "kg"},
+    {"density", &poli_number, AT(density), &poli_positive, .not_beside = "mass", .unit = "kg/m^3",
+     .help = "mass and inertia are those of the [shapes](#mass-and-inertia-from-shapes)"},
+    {"inertia", &poli_inertia, 0, ONLY(RIGID), .instead = "density", .unit = "kg m^2",
+     .standard = "`\"auto\"` with `density`",
+     .help = "about the centre of mass, in body axes: principal moments or a symmetric matrix; "
+             "`\"auto\"`: that of the [shapes](#mass-and-inertia-from-shapes)"},
     {"position", &poli_vector, AT(body.position), .unit = "m", .standard = "[0, 0, 0]",
      .help = "of the centre of mass, global axes"},
     {"rotation", &poli_rotation, AT(body.rotation), .types = RIGID, .standard = "none",
@@ -207,14 +215,17 @@ static const poli_field body_fields[] = {
      .help = "initial values that the assembly must not change"},
     {"shapes", &poli_objects, AT(shapes), &shape_kind, "must be a list of shapes",
      .standard = "none",
-     .help = "geometry for the viewer; without shapes, the inertia ellipsoid is drawn"},
+     .help =
+         "geometry, for the viewer and for `density` and `\"auto\"` inertia; without shapes, the "
+         "inertia ellipsoid is drawn"},
     {.key = NULL},
 };
 
 #undef AT
 
 static const char *const bodies[POLI_MAX_TYPES] = {"a rigid body", "a point mass"};
-static const poli_model_body new_body = {.body = {.rotation = {1.0, 0.0, 0.0, 0.0}}};
+static const poli_model_body new_body = {.body = {.rotation = {1.0, 0.0, 0.0, 0.0}},
+                                         .density = (double)NAN};
 
 static const poli_kind body_kind =
     KIND("body", "must be an object that describes a body", body_fields, sizeof(poli_model_body),
@@ -442,7 +453,7 @@ static const poli_field force_fields[] = {
     {"preload_torque", &poli_vector, AT(force.preload_torque), .types = T(POL_BUSHING),
      .unit = "N m", .standard = "[0, 0, 0]",
      .help = "torque on the second body if the markers coincide, in the axes of the first"},
-    {"scale", &poli_object, AT(scale), &function_kind, .types = APPLIED | T(POL_SPRING_DAMPER),
+    {"scale", &poli_function, AT(scale), &function_kind, .types = APPLIED | T(POL_SPRING_DAMPER),
      .standard = "`1`",
      .help = "multiplies the `force`, the `torque`, or the `actuator` of a `spring-damper`"},
     {"joint", &poli_reference, AT(force.joint), list_of_joints, "must be the name of a joint",
@@ -483,7 +494,8 @@ static const poli_kind force_kind =
          .standard_type = -1, .reason = force_reason, .articles = forces, .check = poli_check_force,
          .schema = "{'allOf': [{'if': {'properties': {'type': {'enum': ['spring-damper', "
                    "'joint-spring']}}, 'required': ['type']}, 'then': {'properties': "
-                   "{'stiffness': {'type': 'number'}, 'damping': {'type': 'number'}}}}, {'if': "
+                   "{'stiffness': {'type': ['number', 'string']}, 'damping': {'type': ['number', "
+                   "'string']}}}}, {'if': "
                    "{'properties': {'frame': {'const': 'marker'}}, 'required': ['frame']}, "
                    "'then': {'required': ['marker']}}], 'properties': {'bodies': "
                    "{'uniqueItems': true}, 'markers': {'uniqueItems': true}}}");
@@ -507,9 +519,8 @@ static const poli_field drive_fields[] = {
     {"coordinate", &poli_choice, AT(drive.coordinate), &coordinates,
      "must be a coordinate, such as \"rotation\"", POLI_ALWAYS,
      .help = "the prescribed coordinate; at most one drive per coordinate"},
-    {"function", &poli_object, AT(function), &function_kind,
-     "must be an object that describes a function of time", POLI_ALWAYS, .unit = "rad or m",
-     .help = "value of the coordinate"},
+    {"function", &poli_function, AT(function), &function_kind, NULL, POLI_ALWAYS,
+     .unit = "rad or m", .help = "value of the coordinate"},
     {.key = NULL},
 };
 
@@ -807,6 +818,50 @@ static const poli_kind simulation_kind =
                    "{'properties': {'steps': {'const': 'fixed'}}, 'required': ['steps']}, "
                    "'then': {'required': ['step']}}");
 
+/* --- parameters and included files ------------------------------------------------------------ */
+
+#define AT(member) offsetof(poli_parameter_keys, member)
+
+static const poli_field parameter_fields[] = {
+    {"value", &poli_parameter_value, 0, NULL, "must be a number or an expression", POLI_ALWAYS,
+     .help = "may use other parameters"},
+    {"unit", &poli_text, AT(unit), .standard = "not checked",
+     .help = "of m, kg, s, rad, N, J, W, Pa and Hz, such as `kg m^2` or `N s/m`"},
+    {"description", &poli_text, AT(description), .standard = "\"\""},
+    {"min", &poli_number, AT(min), .standard = "none", .help = "smallest allowed value"},
+    {"max", &poli_number, AT(max), .standard = "none", .help = "largest allowed value"},
+    {.key = NULL},
+};
+
+#undef AT
+
+const poli_kind poli_parameter_kind =
+    KIND("parameter", "must be a number, an expression or an object with a \"value\"",
+         parameter_fields, sizeof(poli_parameter_keys));
+
+#define AT(member) offsetof(poli_include_keys, member)
+
+static const poli_field include_fields[] = {
+    {"file", &poli_text, AT(file), .rule = "must be the name of a model file",
+     .required = POLI_ALWAYS, .help = "relative to the folder of this file"},
+    {"prefix", &poli_text, AT(prefix), .standard = "\"\"",
+     .help = "before each name that the file gives to an object"},
+    {"position", &poli_vector, AT(position), .unit = "m", .standard = "[0, 0, 0]",
+     .help = "of the file's origin, global axes"},
+    {"rotation", &poli_rotation, AT(rotation), .standard = "none",
+     .help = "turns the file's axes from the global ones, about its origin"},
+    {"parameters", &poli_number_map, AT(parameters), .standard = "those of its file",
+     .help = "values of its parameters"},
+    {"connect", &poli_name_map, AT(connect), .standard = "the same names",
+     .help = "objects outside for names that the file uses but does not have"},
+    {.key = NULL},
+};
+
+#undef AT
+
+const poli_kind poli_include_kind =
+    KIND("include", "must be an object with a \"file\"", include_fields, sizeof(poli_include_keys));
+
 /* --- the whole file --------------------------------------------------------------------------- */
 
 #define AT(member) offsetof(poli_model_data, member)
@@ -814,10 +869,18 @@ static const poli_kind simulation_kind =
 static const poli_field model_fields[] = {
     {"$schema", &poli_text, AT(schema), .help = "for editors; ignored"},
     {"name", &poli_text, AT(name), .standard = "\"\"", .help = "title of the model"},
+    {"parameters", &poli_parameter_list, 0, &poli_parameter_kind, .standard = "none",
+     .help = "[names for numbers](#parameters), which every number of the file may use"},
+    {"include", &poli_includes, 0, &poli_include_kind, .standard = "none",
+     .help = "[other files](#included-files), whose objects are added to the lists"},
+    {"files", &poli_expanded, 0, .standard = "none",
+     .help = "models by the names that `include` gives them, instead of files on disk; results "
+             "contain them"},
     {"gravity", &poli_vector, AT(gravity), .unit = "m/s^2", .standard = "[0, 0, 0]",
      .help = "global axes; **without it there is no gravity**"},
     {"bodies", &poli_objects, AT(bodies), &body_kind, "must be a list of one or more bodies",
-     POLI_ALWAYS, .help = "at least one; the inertial frame is called `ground` and is not listed"},
+     POLI_ALWAYS, .instead = "include",
+     .help = "at least one; the inertial frame is called `ground` and is not listed"},
     {"markers", &poli_objects, AT(markers), &marker_kind, "must be a list of markers",
      .standard = "none", .help = "frames fixed in a body or in the ground"},
     {"joints", &poli_objects, AT(joints), &joint_kind, "must be a list of joints",

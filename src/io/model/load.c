@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "io/file/file.h"
+#include "io/model/expand.h"
 
 static void report_syntax(poli_reader *reader, const json_error_t *error, int zero_bytes)
 {
@@ -50,7 +51,7 @@ static void report_syntax(poli_reader *reader, const json_error_t *error, int ze
     rule = poli_format("must be valid JSON: %s", message);
   char *path = poli_format("line %d, column %d", error->line, error->column);
   reader->status = POL_NO_MEMORY;
-  if (rule && path) reader->status = pol_errors_add(reader->errors, path, text, rule, "");
+  if (rule && path) reader->status = poli_add_error(reader, path, text, rule, "");
   free(path);
   free(rule);
 }
@@ -72,9 +73,7 @@ static json_t *parse_json(poli_reader *reader, const char *text, size_t size, js
   return NULL;
 }
 
-/* Parses a model file, which a zero byte follows; NULL after a syntax error, which is reported, or
- * without memory. */
-static json_t *load_json(poli_reader *reader, const char *text, size_t size)
+json_t *poli_load_json(poli_reader *reader, const char *text, size_t size)
 {
   /* Some editors start a file with a byte order mark. */
   static const char mark[] = "\xEF\xBB\xBF";
@@ -86,17 +85,17 @@ static json_t *load_json(poli_reader *reader, const char *text, size_t size)
   const int is_hdf5 = size >= 4 && memcmp(text, "\x89HDF", 4) == 0;
   const int is_csv = size >= 10 && memcmp(text, "# polhode ", 10) == 0;
   if (is_hdf5 || is_csv) {
-    reader->status = pol_errors_add(
-        reader->errors, "", "",
-        is_hdf5 ? "must be a model in JSON, but this is an HDF5 file, such as a result; polhode "
-                  "info shows its content"
-                : "must be a model in JSON, but this is a result in CSV; polhode info shows its "
-                  "content",
+    reader->status = poli_add_error(
+        reader, "", "",
+        is_hdf5
+            ? "is an HDF5 file, such as a result, not a model; polhode info, plot and view show "
+              "a result"
+            : "is a result in CSV, not a model; polhode info and plot show it",
         "");
     return NULL;
   }
   if (strspn(text, " \t\r\n") == size) {
-    reader->status = pol_errors_add(reader->errors, "line 1, column 1", "",
+    reader->status = poli_add_error(reader, "line 1, column 1", "",
                                     "must be a model in JSON, but the input is empty", "");
     return NULL;
   }
@@ -127,11 +126,40 @@ typedef struct override {
 
 static void refuse(const override *c, const char *value, const char *rule, const char *suggestion)
 {
-  char *path = poli_format("--set %s", c->text);
+  static const char parameter[] = "parameters.";
+  const size_t length = strlen(parameter);
+  const int is_parameter = strncmp(c->text, parameter, length) == 0;
+  char *path = poli_format("%s %s", is_parameter ? "--param" : "--set",
+                           c->text + (is_parameter ? length : 0));
   pol_status status = POL_NO_MEMORY;
   if (path) status = pol_errors_add(c->reader->errors, path, value, rule, suggestion);
   if (status != POL_OK) c->reader->status = status;
   free(path);
+}
+
+/* The value of a parameter: JSON, or an expression.  The parameter must exist; one that is an
+ * object keeps its unit. */
+static void change_parameter(override *c, json_t *top)
+{
+  const char *name = strchr(c->path, '.') + 1, *text = strchr(c->text, '=') + 1, *key;
+  json_t *all = json_object_get(top, "parameters"), *old = json_object_get(all, name), *item;
+  if (!old) {
+    pol_near near = pol_near_start(name);
+    json_object_foreach(all, key, item) pol_near_try(&near, key);
+    refuse(c, "",
+           json_object_size(all) > 0 ? "must name a parameter of the model"
+                                     : "must name a parameter, but the model has none",
+           near.best);
+    return;
+  }
+  char *end;
+  strtod(text, &end);
+  json_error_t error;
+  c->value = *text && *end == '\0' ? parse_json(c->reader, text, strlen(text), &error) : NULL;
+  if (!c->value && c->reader->status == POL_OK) c->value = json_string(text);
+  const int failed = json_is_object(old) ? json_object_set(old, "value", c->value)
+                                         : json_object_set(all, name, c->value);
+  if (failed || !c->value) c->reader->status = POL_NO_MEMORY;
 }
 
 /* The value of an override: JSON, or a word that needs no quotes, which is a letter, then letters,
@@ -254,11 +282,12 @@ static void apply_override(poli_reader *reader, json_t *top, const char *text)
   }
   c.path = poli_format("%.*s", (int)(equals - text), text);
   c.rest = c.path;
-  if (c.path)
-    c.value = read_value(&c, equals + 1);
-  else
+  if (!c.path)
     reader->status = POL_NO_MEMORY;
-  if (c.value) change_tree(&c, top);
+  else if (strncmp(c.path, "parameters.", 11) == 0 && !strchr(c.path + 11, '.'))
+    change_parameter(&c, top);
+  else if ((c.value = read_value(&c, equals + 1)) != NULL)
+    change_tree(&c, top);
   json_decref(c.value);
   free(c.path);
 }
@@ -282,8 +311,9 @@ static pol_status choose_method(const poli_model_simulation *simulation, pol_mod
   return POL_OK;
 }
 
-/* The steps from a JSON tree to a model; every error is reported.  1 if the model is complete. */
-static int fill_model(poli_reader *reader, const poli_place *top, pol_model *model)
+/* The steps from a plain tree to a model; every error is reported.  1 if the model is complete. */
+static int fill_model(poli_reader *reader, const poli_place *top, poli_expansion *x,
+                      pol_model *model)
 {
   poli_model_data data = {.name = ""};
   data.simulation.settings = pol_settings_default();
@@ -291,6 +321,8 @@ static int fill_model(poli_reader *reader, const poli_place *top, pol_model *mod
   data.simulation.steps = -1;
   poli_collect_names(reader, top->value, &poli_model_kind);
   if (reader->status == POL_OK) poli_read_kind(reader, top, &poli_model_kind, &data);
+  if (reader->status == POL_OK) poli_transform_all(x, top, &data);
+  if (reader->status == POL_OK) poli_fill_masses(x, top, &data, model);
   if (reader->status == POL_OK) reader->status = pol_mechanism_create(&model->mechanism);
   if (reader->status == POL_OK) poli_build_mechanism(reader, top, &data, model->mechanism);
   if (reader->status == POL_OK && reader->errors->count == 0) {
@@ -310,31 +342,47 @@ static int fill_model(poli_reader *reader, const poli_place *top, pol_model *mod
   return reader->status == POL_OK && reader->errors->count == 0;
 }
 
-static pol_status read_bytes(pol_model **model, const char *text, size_t size, int num_overrides,
-                             const char *const *overrides, pol_errors *errors)
+/* The text to keep: with the files that it includes, so that it can be read alone. */
+static pol_status keep_text(const poli_expansion *x, const char *text, size_t size,
+                            pol_model *model)
+{
+  if ((x->has_includes || x->meshes) && !x->files) {
+    model->text = poli_text_with_files(x, text, size);
+  } else {
+    model->text = calloc(size + 1, 1);
+    if (model->text) memcpy(model->text, text, size);
+  }
+  return model->text ? POL_OK : POL_NO_MEMORY;
+}
+
+/* from: where the text is from; its reader is not used. */
+static pol_status read_bytes(pol_model **model, const char *text, size_t size, poli_expansion from,
+                             int num_overrides, const char *const *overrides, pol_errors *errors)
 {
   poli_reader reader = {.errors = errors, .status = POL_OK};
+  poli_expansion x = from;
+  x.reader = &reader;
   pol_model *result = calloc(1, sizeof *result);
   int good = 0;
   *model = NULL;
   if (!result) return POL_NO_MEMORY;
+  reader.model = result;
 
-  json_t *tree = load_json(&reader, text, size);
+  json_t *tree = poli_load_json(&reader, text, size);
   if (json_is_object(tree))
     for (int i = 0; i < num_overrides; i++) apply_override(&reader, tree, overrides[i]);
   const poli_place top = {.value = tree};
-  if (tree && reader.status == POL_OK) good = fill_model(&reader, &top, result);
-  if (good) {
-    result->text = calloc(size + 1, 1);
-    if (result->text)
-      memcpy(result->text, text, size);
-    else
-      good = 0, reader.status = POL_NO_MEMORY;
-  }
+  if (tree && reader.status == POL_OK) poli_expand(&x, &top, result);
+  const int expanded = errors->count;
+  if (tree && reader.status == POL_OK && !x.is_partial)
+    good = fill_model(&reader, &top, &x, result);
+  if (good) reader.status = keep_text(&x, text, size, result);
+  if (tree && !good && reader.status == POL_OK) poli_locate_errors(&x, tree, text, size, expanded);
+  poli_expansion_free(&x);
   json_decref(reader.names);
   json_decref(tree);
 
-  if (good) {
+  if (good && reader.status == POL_OK) {
     *model = result;
     return POL_OK;
   }
@@ -347,7 +395,8 @@ static pol_status read_bytes(pol_model **model, const char *text, size_t size, i
 pol_status pol_model_read_text(pol_model **model, const char *text, int num_overrides,
                                const char *const *overrides, pol_errors *errors)
 {
-  return read_bytes(model, text, strlen(text), num_overrides, overrides, errors);
+  const poli_expansion nowhere = {.base = ""};
+  return read_bytes(model, text, strlen(text), nowhere, num_overrides, overrides, errors);
 }
 
 /* Bytes of a model file; what has more is something else, perhaps without an end. */
@@ -356,17 +405,24 @@ static const size_t largest_model = (size_t)1 << 28;
 pol_status pol_model_read_file(pol_model **model, const char *path, int num_overrides,
                                const char *const *overrides, pol_errors *errors)
 {
-  char *bytes;
+  const int is_input = strcmp(path, "-") == 0;
+  const char *slash = is_input ? NULL : strrchr(path, '/');
+  char *folder = poli_format("%.*s", slash ? (int)(slash - path) + 1 : 0, path);
+  char *bytes = NULL;
   size_t size;
   *model = NULL;
-  pol_status status = poli_read_small_file(path, largest_model, &bytes, &size);
+  pol_status status =
+      folder ? poli_read_small_file(is_input ? "/dev/stdin" : path, largest_model, &bytes, &size)
+             : POL_NO_MEMORY;
   if (status == POL_OK) {
-    status = read_bytes(model, bytes, size, num_overrides, overrides, errors);
+    const poli_expansion from = {.folder = folder, .base = is_input ? "" : path + strlen(folder)};
+    status = read_bytes(model, bytes, size, from, num_overrides, overrides, errors);
   } else if (status == POL_IO) {
     char *rule = poli_format("cannot be read: %s", strerror(errno));
     if (!rule || pol_errors_add(errors, "", "", rule, "") != POL_OK) status = POL_NO_MEMORY;
     free(rule);
   }
+  free(folder);
   free(bytes);
   return status;
 }
@@ -377,6 +433,13 @@ void pol_model_free(pol_model **model)
   pol_mechanism_free(&(*model)->mechanism);
   for (int i = 0; i < (*model)->num_shapes; i++) free((*model)->shapes[i].file);
   free((*model)->shapes);
+  free((*model)->shape_masses);
+  for (int i = 0; i < (*model)->num_parameters; i++) {
+    free((*model)->parameters[i].name);
+    free((*model)->parameters[i].unit);
+    free((*model)->parameters[i].description);
+  }
+  free((*model)->parameters);
   free((*model)->name);
   free((*model)->text);
   free((*model)->output_times);

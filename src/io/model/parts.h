@@ -1,11 +1,14 @@
 /* The steps from a model file to a model, one file each:
  *
+ *   expand.h       parameters, repeated objects and included files: to a plain tree
  *   load.c         text to JSON tree, syntax errors, "key.path=value" changes; the public functions
  *   fields.c       the tables of all keys
  *   reader.c       tree to the structs below, by these tables: wrong values, unknown, missing and
  *                  forbidden keys
+ *   words.c        words of other programs, for suggestions
  *   values.c       values of several forms: rotations, inertias, settings and the like
  *   expressions.c  expressions and the names in them
+ *   masses.c       mass and inertia of bodies from their shapes
  *   rules.c        rules between the keys of an object, and what follows from the settings
  *   build.c        structs to mechanism
  *   schema.c       the JSON Schema and the tables of docs/model-format.md, from the tables
@@ -40,8 +43,10 @@ typedef struct poli_place {
 
 typedef struct poli_reader {
   pol_errors *errors;
-  pol_status status; /* POL_NO_MEMORY as soon as an allocation has failed */
-  json_t *names;     /* {"bodies": {name: index, ...}, ...}: what can be referred to by name */
+  pol_status status;      /* POL_NO_MEMORY as soon as an allocation has failed */
+  json_t *names;          /* {"bodies": {name: index, ...}, ...}: what can be referred to by name */
+  const char *file;       /* included file that places are in; NULL for the model itself */
+  const pol_model *model; /* that is read: its parameters are known */
 } poli_reader;
 
 typedef struct poli_field poli_field;
@@ -76,6 +81,17 @@ typedef struct poli_choices {
   const char *(*name)(int number); /* NULL from the first number that there is not */
 } poli_choices;
 
+/* What the texts in a value are, where parameters are concerned. */
+typedef enum poli_texts {
+  POLI_WORDS,       /* texts with {...} in them */
+  POLI_NUMBERS,     /* expressions of parameters, which stand for a number */
+  POLI_EXPRESSIONS, /* expressions of other names too */
+  POLI_EFFORTS,     /* the same, or a number if they have no other names */
+  POLI_NAMES,       /* the name of the object */
+  POLI_REFERENCES,  /* the name of another object */
+  POLI_NO_TEXTS     /* nothing is replaced in it */
+} poli_texts;
+
 /* A kind of value. */
 typedef struct poli_value {
   poli_read *read;
@@ -87,6 +103,8 @@ typedef struct poli_value {
   const struct poli_value *item; /* a list of count such values, one after the other at target */
   size_t count;
   const poli_kind *kind; /* an object of this kind, beside what the schema says */
+  poli_texts texts;
+  const char *word; /* which may stand in place of a number, or NULL */
 } poli_value;
 
 /* Its first members, up to the schema and what else there is. */
@@ -159,8 +177,17 @@ poli_place poli_place_key(const poli_place *object, const char *key); /* value N
 poli_place poli_place_item(const poli_place *list, size_t index);
 int poli_given(const poli_place *object, const char *key);
 
+/* What a usual word of other programs means among names, which are given one by one until NULL; ""
+ * if it is none. */
+const char *poli_near_word(const char *word, const char *(*name)(const void *of, int i),
+                           const void *of);
+/* Reports a key that the kind does not have, with a near one. */
+void poli_report_unknown(poli_reader *reader, const poli_place *place, const poli_kind *kind);
 void poli_report(poli_reader *reader, const poli_place *place, const char *suggestion,
                  const char *rule, ...) POLI_PRINTF(4, 5);
+/* Adds an error in the file that is read. */
+pol_status poli_add_error(poli_reader *reader, const char *path, const char *value,
+                          const char *rule, const char *suggestion);
 /* Its path, "bodies[0].mass", "" for the top; the caller frees; NULL without memory. */
 char *poli_path(const poli_place *place);
 /* The range of a number, or of those of a list; NULL for any number. */
@@ -218,12 +245,15 @@ typedef struct poli_model_body {
   pol_body body;
   double angular_velocity_global[3];
   poli_items shapes; /* poli_model_shape */
+  double density;    /* of the shapes; NAN if it is not given */
+  int auto_inertia;  /* the inertia is that of the shapes */
 } poli_model_body;
 
 typedef struct poli_model_shape {
   pol_shape shape; /* without file */
   const char *file;
   double axis[3];
+  double density; /* NAN: that of the body */
 } poli_model_shape;
 
 typedef struct poli_model_joint {
@@ -295,11 +325,25 @@ typedef struct poli_model_data {
   poli_model_simulation simulation;
 } poli_model_data;
 
+/* An object of "include". */
+typedef struct poli_include_keys {
+  const char *file, *prefix;
+  double position[3], rotation[4];
+  const json_t *parameters, *connect; /* objects, or NULL */
+} poli_include_keys;
+
+/* A parameter that is written as an object. */
+typedef struct poli_parameter_keys {
+  const char *unit, *description;
+  double min, max;
+} poli_parameter_keys;
+
 /* --- the steps -------------------------------------------------------------------------------- */
 
 /* The tables: that of the whole file, which leads to all others, and some that readers need. */
 extern const poli_kind poli_model_kind;
 extern const poli_kind poli_rotation_kind, poli_keep_kind, poli_tolerances_kind;
+extern const poli_kind poli_include_kind, poli_parameter_kind;
 
 extern const poli_number_range poli_positive, poli_not_negative;
 
@@ -318,30 +362,39 @@ typedef struct poli_keep_keys {
 } poli_keep_keys;
 
 /* Values of several forms; the target of each is in its comment. */
-extern const poli_value poli_rotation; /* double[4], a unit quaternion */
-extern const poli_value poli_inertia;  /* double[9] */
-extern const poli_value poli_keep;     /* unsigned, POL_KEEP_... bits */
-extern const poli_value poli_axes;     /* unsigned, a key of "keep" */
-extern const poli_value poli_rates;    /* double[3], none negative */
-extern const poli_value poli_locks;    /* unsigned, POL_LOCK_... bits, at least one */
-extern const poli_value poli_mesh;     /* const char *, the name of a mesh file */
-extern const poli_value poli_color;    /* int, 0xrrggbb */
-extern const poli_value poli_index;    /* pol_index */
-extern const poli_value poli_order;    /* int, 0: auto */
-extern const poli_value poli_sigma;    /* double, NAN for "optimal" */
-extern const poli_value poli_atol;     /* double[2], in poli_model_simulation */
+extern const poli_value poli_rotation;  /* double[4], a unit quaternion */
+extern const poli_value poli_inertia;   /* poli_model_body: its inertia, or auto_inertia */
+extern const poli_value poli_keep;      /* unsigned, POL_KEEP_... bits */
+extern const poli_value poli_axes;      /* unsigned, a key of "keep" */
+extern const poli_value poli_rates;     /* double[3], none negative */
+extern const poli_value poli_locks;     /* unsigned, POL_LOCK_... bits, at least one */
+extern const poli_value poli_mesh_file; /* const char *, the name of a mesh file */
+extern const poli_value poli_color;     /* int, 0xrrggbb */
+extern const poli_value poli_index;     /* pol_index */
+extern const poli_value poli_order;     /* int, 0: auto */
+extern const poli_value poli_sigma;     /* double, NAN for "optimal" */
+extern const poli_value poli_atol;      /* double[2], in poli_model_simulation */
 /* const json_t *: lists of at least one, and two numbers; times that ascend from above 0 */
 extern const poli_value poli_numbers, poli_two_numbers, poli_times;
 extern const poli_value poli_expression;      /* const char *: a text whose syntax is right */
 extern const poli_value poli_time_expression; /* const char *: an expression of t */
-extern const poli_value poli_effort;  /* pol_force: its actuator, a number or expressions[0] */
-extern const poli_value poli_efforts; /* pol_force: its vector, numbers or expressions */
-extern const poli_value poli_changes; /* json_t *: an object of expressions, borrowed */
+extern const poli_value poli_effort;   /* pol_force: its actuator, a number or expressions[0] */
+extern const poli_value poli_efforts;  /* pol_force: its vector, numbers or expressions */
+extern const poli_value poli_changes;  /* json_t *: an object of expressions, borrowed */
+extern const poli_value poli_function; /* poli_model_function: an object, an expression, a number */
+extern const poli_value poli_parameter_value, poli_parameter_list,
+    poli_includes;                     /* nothing, likewise */
+extern const poli_value poli_expanded; /* nothing: what expand.h has evaluated already */
+extern const poli_value poli_number_map, poli_name_map; /* const json_t *: objects, borrowed */
 
 /* Rules between keys, the checks of the kinds. */
 typedef void poli_check(poli_reader *reader, const poli_place *place, void *object, int sound);
 poli_check poli_check_body, poli_check_shape, poli_check_force, poli_check_function,
     poli_check_event, poli_check_rotation, poli_check_control, poli_check_simulation;
+
+/* Parses a model file, which a zero byte follows; NULL after a syntax error, which is reported, or
+ * without memory. */
+json_t *poli_load_json(poli_reader *reader, const char *text, size_t size);
 
 /* Looks up all names in expressions of the file; the mechanism is complete. */
 void poli_check_expressions(poli_reader *reader, const poli_place *top,

@@ -84,6 +84,19 @@ char *poli_path(const poli_place *place)
 
 /* --- errors ----------------------------------------------------------------------------------- */
 
+pol_status poli_add_error(poli_reader *reader, const char *path, const char *value,
+                          const char *rule, const char *suggestion)
+{
+  const pol_status status = pol_errors_add(reader->errors, path, value, rule, suggestion);
+  if (status != POL_OK || !reader->file) return status;
+  char *file = poli_format("%s", reader->file);
+  pol_error *error = &reader->errors->items[reader->errors->count - 1];
+  if (!file) return POL_NO_MEMORY;
+  free(error->file);
+  error->file = file;
+  return POL_OK;
+}
+
 void poli_report(poli_reader *reader, const poli_place *place, const char *suggestion,
                  const char *rule, ...)
 {
@@ -96,7 +109,7 @@ void poli_report(poli_reader *reader, const poli_place *place, const char *sugge
   char *value = place->value ? short_json(place->value) : poli_format("%s", "");
   pol_status status = POL_NO_MEMORY;
   if (path && value && rule_text)
-    status = pol_errors_add(reader->errors, path, value, rule_text, suggestion);
+    status = poli_add_error(reader, path, value, rule_text, suggestion);
   if (status != POL_OK) reader->status = status;
   free(rule_text);
   free(path);
@@ -110,12 +123,27 @@ const poli_field *poli_find_field(const poli_field *fields, const char *key)
   return NULL;
 }
 
+static const char *key_name(const void *fields, int i)
+{
+  return ((const poli_field *)fields)[i].key;
+}
+
 /* The key of the table that is near to an unknown one, or "". */
 static const char *near_key(const poli_field *fields, const char *key)
 {
   pol_near near = pol_near_start(key);
+  const char *meant = poli_near_word(key, key_name, fields);
+  if (*meant) return meant;
   for (; fields->key; fields++) pol_near_try(&near, fields->key);
   return near.best;
+}
+
+void poli_report_unknown(poli_reader *reader, const poli_place *place, const poli_kind *kind)
+{
+  if (strcmp(place->key, "repeat") == 0)
+    poli_report(reader, place, "", "must be a key of an object in a list");
+  else
+    poli_report(reader, place, near_key(kind->fields, place->key), "is not a known key");
 }
 
 /* Every object may have a comment. */
@@ -237,6 +265,11 @@ static int find_choice(const poli_choices *choices, const char *text)
   return -1;
 }
 
+static const char *choice_name(const void *choices, int i)
+{
+  return ((const poli_choices *)choices)->name(i);
+}
+
 static void read_choice(poli_reader *reader, const poli_place *place, const poli_field *field,
                         void *target)
 {
@@ -257,8 +290,9 @@ static void read_choice(poli_reader *reader, const poli_place *place, const poli
     rule = longer;
     if (text) pol_near_try(&near, choices->name(i));
   }
+  const char *meant = text ? poli_near_word(text, choice_name, choices) : "";
   if (rule)
-    poli_report(reader, place, near.best, "%s", rule);
+    poli_report(reader, place, *meant ? meant : near.best, "%s", rule);
   else
     reader->status = POL_NO_MEMORY;
   free(rule);
@@ -405,7 +439,7 @@ void poli_read_kind(poli_reader *reader, const poli_place *place, const poli_kin
     if (field)
       field->value->read(reader, &at, field, (char *)object + field->offset);
     else if (!is_comment(key))
-      poli_report(reader, &at, near_key(kind->fields, key), "is not a known key");
+      poli_report_unknown(reader, &at, kind);
     else if (!json_is_string(value))
       poli_report(reader, &at, "", "must be a string");
   }
@@ -470,11 +504,12 @@ const poli_value poli_text = POLI_VALUE(read_text, sizeof(char *), POLI_NO_DETAI
                                         "must be a string", "string", "{'type': 'string'}");
 const poli_value poli_word =
     POLI_VALUE(read_text, sizeof(char *), POLI_CHOICES, "must be a string", "string", "{}");
-const poli_value poli_number = POLI_VALUE(read_number, sizeof(double), POLI_RANGE,
-                                          "must be a number", "number", "{'type': 'number'}");
+const poli_value poli_number =
+    POLI_VALUE(read_number, sizeof(double), POLI_RANGE, "must be a number", "number",
+               "{'type': 'number'}", .texts = POLI_NUMBERS);
 const poli_value poli_integer =
     POLI_VALUE(read_number, sizeof(int), POLI_RANGE, "must be a whole number", "whole number",
-               "{'type': 'integer'}");
+               "{'type': 'integer'}", .texts = POLI_NUMBERS);
 const poli_value poli_flag =
     POLI_VALUE(read_flag, sizeof(int), POLI_NO_DETAIL, "must be true or false", "`true` or `false`",
                "{'type': 'boolean'}");
@@ -495,7 +530,8 @@ const poli_value poli_direction =
     POLI_VALUE(read_direction, 3 * sizeof(double), POLI_NO_DETAIL,
                "must be a list of 3 numbers, not all zero", "3 numbers, not all zero",
                "{'type': 'array', 'minItems': 3, 'maxItems': 3, 'items': "
-               "{'type': 'number'}, 'not': {'items': {'const': 0}}}");
+               "{'type': 'number'}, 'not': {'items': {'const': 0}}}",
+               .texts = POLI_NUMBERS);
 const poli_value poli_directions =
     LIST(2, poli_direction, 6 * sizeof(double), POLI_NO_DETAIL,
          "must be a list of 2 directions, each a list of 3 numbers", "2 lists of 3 numbers");
@@ -507,14 +543,15 @@ const poli_value poli_name =
     POLI_VALUE(read_name, sizeof(char *), POLI_NO_DETAIL,
                "must be a name of ASCII letters, digits, _, - and spaces between them", "name",
                "{'type': 'string', 'maxLength': 200, 'not': {'const': 'ground'}, 'pattern': "
-               "'^[A-Za-z0-9_-]([A-Za-z0-9_ -]*[A-Za-z0-9_-])?$'}");
-const poli_value poli_reference =
-    POLI_VALUE(read_reference, sizeof(int), POLI_LISTS, "", "name", "{'type': 'string'}");
+               "'^([A-Za-z0-9_-]([A-Za-z0-9_ -]*[A-Za-z0-9_-])?|.*[{].+[}].*)$'}",
+               .texts = POLI_NAMES);
+const poli_value poli_reference = POLI_VALUE(read_reference, sizeof(int), POLI_LISTS, "", "name",
+                                             "{'type': 'string'}", .texts = POLI_REFERENCES);
 const poli_value poli_references =
     LIST(2, poli_reference, 2 * sizeof(int), POLI_LISTS, NULL, "2 names");
 const poli_value poli_moving_body =
     POLI_VALUE(read_reference, sizeof(int), POLI_LISTS, "must be the name of a body", "name",
-               "{'type': 'string', 'not': {'const': 'ground'}}");
+               "{'type': 'string', 'not': {'const': 'ground'}}", .texts = POLI_REFERENCES);
 const poli_value poli_object = POLI_VALUE(read_object, 0, POLI_KIND, "", "object", NULL);
 const poli_value poli_objects =
     POLI_VALUE(read_objects, sizeof(poli_items), POLI_KIND, "", "list", NULL);

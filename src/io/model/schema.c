@@ -212,6 +212,18 @@ static json_t *parse_schema(const char *schema)
   return value;
 }
 
+/* Where a number may stand, an expression of parameters may. */
+static void allow_texts(json_t *schema, int *failed)
+{
+  const char *type = json_string_value(json_object_get(schema, "type")), *key;
+  json_t *value;
+  size_t index;
+  if (type && (strcmp(type, "number") == 0 || strcmp(type, "integer") == 0))
+    set(schema, "type", json_pack("[s, s]", type, "string"), failed);
+  json_object_foreach(schema, key, value) allow_texts(value, failed);
+  json_array_foreach(schema, index, value) allow_texts(value, failed);
+}
+
 static json_t *reference_to(const poli_kind *kind)
 {
   char *path = poli_format("#/definitions/%s", kind->name);
@@ -235,6 +247,7 @@ static json_t *value_schema(const poli_field *field, int *failed)
                      "maxItems", (json_int_t)value->count, "items", value_schema(&item, failed));
   }
   json_t *schema = parse_schema(value->schema);
+  if (value->texts == POLI_NUMBERS) allow_texts(schema, failed);
   const poli_number_range *range = poli_range_of(field);
   const poli_choices *choices = value->detail == POLI_CHOICES ? field->detail : NULL;
   if (range) {
@@ -339,6 +352,19 @@ static void add_type_rules(const poli_kind *kind, json_t *all, int *failed)
   json_decref(groups);
 }
 
+/* Whether objects of the kind stand in lists, where "repeat" makes copies of them. */
+static int is_listed(const poli_kind *kind)
+{
+  const poli_kind *kinds[MAX_KINDS];
+  const int count = collect_kinds(&poli_model_kind, kinds, 0);
+  for (int i = 0; i < count; i++)
+    for (const poli_field *field = kinds[i]->fields; field->key; field++)
+      if (field->detail == kind &&
+          (field->value == &poli_objects || field->value == &poli_includes))
+        return 1;
+  return 0;
+}
+
 /* The definition of a kind of object. */
 static json_t *kind_schema(const poli_kind *kind, int *failed)
 {
@@ -357,6 +383,14 @@ static json_t *kind_schema(const poli_kind *kind, int *failed)
       append(all, json_pack("{s:{s:[s, s]}}", "not", "required", field->key, field->not_beside),
              failed);
   }
+  if (is_listed(kind))
+    set(properties, "repeat",
+        parse_schema(
+            "{'type': 'object', 'minProperties': 1, 'additionalProperties': {'anyOf': "
+            "[{'type': ['number', 'string']}, {'type': 'array', 'minItems': 2, 'maxItems': "
+            "2, 'items': {'type': ['number', 'string']}}]}, 'description': 'Index names "
+            "and their counts, or first and last values'}"),
+        failed);
   set(properties, "comment", json_pack("{s:s, s:s}", "type", "string", "description", "Ignored"),
       failed);
   if (kind->type_key) add_type_rules(kind, all, failed);

@@ -121,11 +121,14 @@ const poli_value poli_keep = POLI_VALUE(read_keep, sizeof(unsigned), POLI_NO_DET
 static void read_inertia(poli_reader *reader, const poli_place *place, const poli_field *field,
                          void *target)
 {
+  const char *word = json_string_value(place->value);
   const poli_field moment = {.value = &poli_number,
                              .rule = poli_number_words(POLI_POSITIVE_NUMBER)};
   static const poli_field matrix = {.value = &poli_matrix};
-  double *J = target;
-  if (json_array_size(place->value) != 3) {
+  double *J = ((poli_model_body *)target)->body.inertia;
+  if (word && strcmp(word, "auto") == 0) {
+    ((poli_model_body *)target)->auto_inertia = 1;
+  } else if (json_array_size(place->value) != 3) {
     poli_report(reader, place, "", "%s, in kg m^2", poli_rule(field));
   } else if (json_is_array(json_array_get(place->value, 0))) {
     matrix.value->read(reader, place, &matrix, J);
@@ -138,11 +141,14 @@ static void read_inertia(poli_reader *reader, const poli_place *place, const pol
 }
 
 const poli_value poli_inertia = POLI_VALUE(
-    read_inertia, 9 * sizeof(double), POLI_NO_DETAIL,
-    "must be 3 principal moments or a symmetric 3x3 matrix", "3 numbers, or 3 lists of 3",
-    "{'type': 'array', 'minItems': 3, 'maxItems': 3, 'items': {'anyOf': [{'type': 'number', "
+    read_inertia, sizeof(poli_model_body), POLI_NO_DETAIL,
+    "must be \"auto\", 3 principal moments or a symmetric 3x3 matrix",
+    "`\"auto\"`, 3 numbers, or 3 lists of 3",
+    "{'anyOf': [{'const': 'auto'}, {'type': 'array', 'minItems': 3, 'maxItems': 3, 'items': "
+    "{'anyOf': [{'type': 'number', "
     "'exclusiveMinimum': 0}, {'type': 'array', 'minItems': 3, 'maxItems': 3, 'items': {'type': "
-    "'number'}}]}}");
+    "'number'}}]}}]}",
+    .texts = POLI_NUMBERS, .word = "auto");
 
 /* --- stiffness and damping -------------------------------------------------------------------- */
 
@@ -165,7 +171,8 @@ const poli_value poli_rates = POLI_VALUE(
     read_rates, 3 * sizeof(double), POLI_NO_DETAIL,
     "must be a number or a list of 3 numbers, none negative", "number or 3 numbers",
     "{'anyOf': [{'type': 'number', 'minimum': 0}, {'type': 'array', 'minItems': 3, 'maxItems': 3, "
-    "'items': {'type': 'number', 'minimum': 0}}]}");
+    "'items': {'type': 'number', 'minimum': 0}}]}",
+    .texts = POLI_NUMBERS);
 
 /* --- what a generic joint locks --------------------------------------------------------------- */
 
@@ -221,7 +228,7 @@ static void read_color(poli_reader *reader, const poli_place *place, const poli_
     poli_report_wrong(reader, place, field);
 }
 
-const poli_value poli_mesh =
+const poli_value poli_mesh_file =
     POLI_VALUE(read_mesh, sizeof(char *), POLI_NO_DETAIL,
                "must be the name of a file that ends in .stl or .obj", "string",
                "{'type': 'string', 'pattern': '.\\\\.(stl|obj)$'}");
@@ -284,18 +291,20 @@ static void read_atol(poli_reader *reader, const poli_place *place, const poli_f
 
 const poli_value poli_index =
     POLI_VALUE(read_index, sizeof(pol_index), POLI_NO_DETAIL, "must be 3, 2 or \"stabilized-2\"",
-               "number or string", "{'enum': [3, 2, 'stabilized-2']}");
+               "number or string", "{'enum': [3, 2, 'stabilized-2']}", .texts = POLI_NUMBERS,
+               .word = "stabilized-2");
 const poli_value poli_sigma =
     POLI_VALUE(read_sigma, sizeof(double), POLI_NO_DETAIL, "must be a number or \"optimal\"",
-               "number or string", "{'anyOf': [{'type': 'number'}, {'const': 'optimal'}]}");
-const poli_value poli_order =
-    POLI_VALUE(read_order, sizeof(int), POLI_NO_DETAIL, "must be 2, 4, 6, 8 or \"auto\"",
-               "number or string", "{'enum': [2, 4, 6, 8, 'auto']}");
+               "number or string", "{'anyOf': [{'type': 'number'}, {'const': 'optimal'}]}",
+               .texts = POLI_NUMBERS, .word = "optimal");
+const poli_value poli_order = POLI_VALUE(
+    read_order, sizeof(int), POLI_NO_DETAIL, "must be 2, 4, 6, 8 or \"auto\"", "number or string",
+    "{'enum': [2, 4, 6, 8, 'auto']}", .texts = POLI_NUMBERS, .word = "auto");
 const poli_value poli_atol = POLI_VALUE(
     read_atol, sizeof(poli_model_simulation), POLI_NO_DETAIL, "must be a non-negative number",
     "number, or object with `translation` and `rotation`",
     "{'anyOf': [{'type': 'number', 'minimum': 0}, {'$ref': '#/definitions/tolerances'}]}",
-    .kind = &poli_tolerances_kind);
+    .kind = &poli_tolerances_kind, .texts = POLI_NUMBERS);
 
 /* --- lists of numbers ------------------------------------------------------------------------- */
 
@@ -322,13 +331,97 @@ static void read_numbers(poli_reader *reader, const poli_place *place, const pol
 
 const poli_value poli_numbers = POLI_VALUE(
     read_numbers, sizeof(json_t *), POLI_NO_DETAIL, "must be a list of at least 1 number",
-    "list of numbers", "{'type': 'array', 'minItems': 1, 'items': {'type': 'number'}}", .count = 1);
-const poli_value poli_two_numbers =
-    POLI_VALUE(read_numbers, sizeof(json_t *), POLI_NO_DETAIL,
-               "must be a list of at least 2 numbers", "list of at least 2 numbers",
-               "{'type': 'array', 'minItems': 2, 'items': {'type': 'number'}}", .count = 2);
+    "list of numbers", "{'type': 'array', 'minItems': 1, 'items': {'type': 'number'}}", .count = 1,
+    .texts = POLI_NUMBERS);
+const poli_value poli_two_numbers = POLI_VALUE(
+    read_numbers, sizeof(json_t *), POLI_NO_DETAIL, "must be a list of at least 2 numbers",
+    "list of at least 2 numbers", "{'type': 'array', 'minItems': 2, 'items': {'type': 'number'}}",
+    .count = 2, .texts = POLI_NUMBERS);
 const poli_value poli_times = POLI_VALUE(
     read_numbers, sizeof(json_t *), POLI_NO_DETAIL, "must be a list of one or more ascending times",
     "list of numbers",
     "{'type': 'array', 'minItems': 1, 'items': {'type': 'number', 'exclusiveMinimum': 0}}",
-    .count = 1);
+    .count = 1, .texts = POLI_NUMBERS);
+
+/* --- what was expanded ------------------------------------------------------------------------ */
+
+static void read_nothing(poli_reader *reader, const poli_place *place, const poli_field *field,
+                         void *target)
+{
+  (void)reader;
+  (void)place;
+  (void)field;
+  (void)target;
+}
+
+/* An object; its values were checked before if they are numbers. */
+static void read_map(poli_reader *reader, const poli_place *place, const poli_field *field,
+                     void *target)
+{
+  const char *key;
+  json_t *value;
+  if (!json_is_object(place->value)) {
+    poli_report_wrong(reader, place, field);
+    return;
+  }
+  *(const json_t **)target = place->value;
+  json_object_foreach(place->value, key, value)
+  {
+    const poli_place at = {place, key, 0, value};
+    if (field->value == &poli_number_map ? !json_is_number(value) : !json_is_string(value))
+      poli_report(reader, &at, "",
+                  field->value == &poli_number_map ? "must be a number"
+                                                   : "must be the name of an object outside");
+  }
+}
+
+const poli_value poli_expanded = POLI_VALUE(read_nothing, 0, POLI_NO_DETAIL, "", "object",
+                                            "{'type': 'object'}", .texts = POLI_NO_TEXTS);
+const poli_value poli_parameter_value =
+    POLI_VALUE(read_nothing, 0, POLI_NO_DETAIL, "", "number or [expression](#expressions)",
+               "{'type': ['number', 'string']}", .texts = POLI_NO_TEXTS);
+const poli_value poli_parameter_list =
+    POLI_VALUE(read_nothing, 0, POLI_KIND, "", "object, see below",
+               "{'type': 'object', 'additionalProperties': {'anyOf': [{'type': ['number', "
+               "'string']}, {'$ref': "
+               "'#/definitions/parameter'}]}}",
+               .texts = POLI_NO_TEXTS);
+const poli_value poli_includes = POLI_VALUE(
+    read_nothing, 0, POLI_KIND, "", "list of [files](#included-files)",
+    "{'type': 'array', 'items': {'$ref': '#/definitions/include'}}", .texts = POLI_NO_TEXTS);
+const poli_value poli_number_map = POLI_VALUE(
+    read_map, sizeof(json_t *), POLI_NO_DETAIL, "must be an object of numbers", "object of numbers",
+    "{'type': 'object', 'additionalProperties': {'type': ['number', 'string']}}",
+    .texts = POLI_NUMBERS);
+const poli_value poli_name_map =
+    POLI_VALUE(read_map, sizeof(json_t *), POLI_NO_DETAIL, "must be an object of names",
+               "object of names", "{'type': 'object', 'additionalProperties': {'type': 'string'}}");
+
+/* --- functions of time ------------------------------------------------------------------------ */
+
+/* An object, a text that is an expression of time, or a number that is constant. */
+static void read_function(poli_reader *reader, const poli_place *place, const poli_field *field,
+                          void *target)
+{
+  poli_model_function *f = target;
+  if (json_is_object(place->value)) {
+    poli_read_kind(reader, place, field->detail, target);
+  } else if (json_is_string(place->value)) {
+    f->given = 1;
+    f->plain.type = POL_EXPRESSION;
+    f->plain.expression = json_string_value(place->value);
+  } else if (json_is_number(place->value)) {
+    f->given = 1;
+    f->plain.type = POL_CONSTANT;
+    f->plain.offset = json_number_value(place->value);
+  } else {
+    poli_report_wrong(reader, place, field);
+  }
+}
+
+const poli_value poli_function =
+    POLI_VALUE(read_function, sizeof(poli_model_function), POLI_KIND,
+               "must be an object that describes a function of time, or an expression of t",
+               "[function](#functions-of-time) or [expression](#expressions)",
+               "{'anyOf': [{'type': ['number', 'string']}, {'$ref': '#/definitions/function'}]}",
+               .texts = POLI_EXPRESSIONS);

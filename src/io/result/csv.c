@@ -7,12 +7,12 @@
  * that writes the same file is refused.  Numbers have 17 significant digits, which is enough to
  * read back the same double (IEEE 754-2008, 5.12.2).
  *
- * Reading: the whole file at once.  Comment lines start with '#'; "# polhode VERSION" and "# units:
- * ..." are understood, others skipped, and none is needed, so that tables of other programs can be
- * read as well.  Then comes the line of names, all different, then lines of numbers.  Fields may be
- * quoted (RFC 4180).  Lines end with LF or CRLF, and the mark that some programs put before UTF-8
- * (EF BB BF) is skipped.  A last line without an end is what a killed run may leave: it is left
- * out.
+ * Reading: the whole file at once.  Comment lines start with '#'; "# polhode VERSION", "#
+ * parameters: {...}" and "# units: ..." are understood, others skipped, and none is needed, so that
+ * tables of other programs can be read as well.  Then comes the line of names, all different, then
+ * lines of numbers.  Fields may be quoted (RFC 4180).  Lines end with LF or CRLF, and the mark that
+ * some programs put before UTF-8 (EF BB BF) is skipped.  A last line without an end is what a
+ * killed run may leave: it is left out.
  */
 #define _POSIX_C_SOURCE 200809L
 
@@ -31,7 +31,8 @@
 #include "io/result/result.h"
 #include "simulation/record.h"
 
-static const char version_label[] = "# polhode ", units_label[] = "# units: ";
+static const char version_label[] = "# polhode ",
+                  units_label[] = "# units: ", parameters_label[] = "# parameters: ";
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
@@ -134,8 +135,10 @@ static FILE *open_empty(const char *path)
   return file;
 }
 
-pol_status poli_writer_create_csv(pol_writer **writer, const char *path, const pol_record *record)
+pol_status poli_writer_create_csv(pol_writer **writer, const char *path, const pol_record *record,
+                                  const pol_result_info *about)
 {
+  const char *parameters = about != NULL ? about->parameters : NULL;
   csv_writer *c = calloc(1, sizeof *c);
   if (c == NULL) return POL_NO_MEMORY;
   c->base = (pol_writer){record, write_row, flush, close_writer};
@@ -144,6 +147,7 @@ pol_status poli_writer_create_csv(pol_writer **writer, const char *path, const p
    * least. */
   const int count = pol_record_count(record);
   size_t head = sizeof version_label + strlen(pol_version()) + 1 + sizeof units_label;
+  if (parameters != NULL) head += sizeof parameters_label + strlen(parameters) + 1;
   for (int i = 0; i < count; i++) {
     const pol_channel *channel = pol_record_channel(record, i);
     head += 2 * (strlen(channel->name) + strlen(channel->unit)) + 6;
@@ -162,7 +166,9 @@ pol_status poli_writer_create_csv(pol_writer **writer, const char *path, const p
   }
 
   setvbuf(c->file, NULL, _IONBF, 0);
-  c->used = (size_t)snprintf(c->buffer, c->capacity, "%s%s\n%s", version_label, pol_version(),
+  c->used = (size_t)snprintf(c->buffer, c->capacity, "%s%s\n%s%s%s%s", version_label, pol_version(),
+                             parameters != NULL ? parameters_label : "",
+                             parameters != NULL ? parameters : "", parameters != NULL ? "\n" : "",
                              units_label);
   for (int i = 0; i < count; i++)
     put_text(c, pol_record_channel(record, i)->unit, i + 1 < count ? ',' : '\n');
@@ -292,6 +298,9 @@ static pol_status read_head(cursor *c)
     } else if (strncmp(line, version_label, sizeof version_label - 1) == 0) {
       line[strcspn(line, "\r\n")] = '\0';
       c->result->info.version = line + sizeof version_label - 1;
+    } else if (strncmp(line, parameters_label, sizeof parameters_label - 1) == 0) {
+      line[strcspn(line, "\r\n")] = '\0';
+      c->result->info.parameters = line + sizeof parameters_label - 1;
     }
   }
   const pol_status status = read_names(c);

@@ -19,6 +19,7 @@
 #define POLI_H5_MODEL "/run/model"
 #define POLI_H5_OVERRIDES "/run/overrides"
 #define POLI_H5_SETTINGS "/run/settings"
+#define POLI_H5_PARAMETERS "/run/parameters"
 #define POLI_H5_EVENTS "/events"
 #define POLI_H5_DATASETS "/channels/datasets"
 #define POLI_H5_ORDER "/channels/order"

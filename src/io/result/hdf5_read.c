@@ -135,9 +135,13 @@ static void read_info(pol_result *result)
   pol_result_info *info = &result->info;
   const struct {
     const char *path, **text;
-  } texts[] = {{"version", &info->version},     {"model_name", &info->name},
-               {POLI_H5_MODEL, &info->model},   {POLI_H5_SETTINGS, &info->settings},
-               {POLI_H5_STATUS, &info->status}, {POLI_H5_FAILURE, &info->failure}};
+  } texts[] = {{"version", &info->version},
+               {"model_name", &info->name},
+               {POLI_H5_MODEL, &info->model},
+               {POLI_H5_SETTINGS, &info->settings},
+               {POLI_H5_STATUS, &info->status},
+               {POLI_H5_FAILURE, &info->failure},
+               {POLI_H5_PARAMETERS, &info->parameters}};
   for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
     const text_list *list = find_texts(data, data->file, texts[i].path);
     if (list != NULL) *texts[i].text = list->texts;

@@ -230,6 +230,7 @@ static void put_run(hdf5_writer *h, const pol_result_info *about)
   put_text(h, h->file, "model_name", about->name);
   put_text(h, h->file, POLI_H5_MODEL, about->model);
   put_text(h, h->file, POLI_H5_SETTINGS, about->settings);
+  put_text(h, h->file, POLI_H5_PARAMETERS, about->parameters);
   if (about->num_overrides > 0)
     put_texts(h, h->file, POLI_H5_OVERRIDES, (size_t)about->num_overrides,
               (const char *const *)about->overrides);

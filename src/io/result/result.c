@@ -201,7 +201,7 @@ pol_status pol_writer_create(pol_writer **writer, const char *path, pol_result_f
                              const pol_record *record, const pol_result_info *about, int background)
 {
   *writer = NULL;
-  return format == POL_CSV ? poli_writer_create_csv(writer, path, record)
+  return format == POL_CSV ? poli_writer_create_csv(writer, path, record, about)
                            : poli_writer_create_hdf5(writer, path, record, about, background);
 }
 

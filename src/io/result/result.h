@@ -38,7 +38,8 @@ struct pol_writer {
   pol_status (*close)(pol_writer *writer, const char *status, const char *failure);
 };
 
-pol_status poli_writer_create_csv(pol_writer **writer, const char *path, const pol_record *record);
+pol_status poli_writer_create_csv(pol_writer **writer, const char *path, const pol_record *record,
+                                  const pol_result_info *about);
 pol_status poli_writer_create_hdf5(pol_writer **writer, const char *path, const pol_record *record,
                                    const pol_result_info *about, int background);
 
