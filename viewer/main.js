@@ -5,7 +5,7 @@ const settings = new URLSearchParams(location.hash.slice(1)); // #t=0.5&paused&t
 
 // movedAt: when something was moved last; pace and rest: milliseconds between ticks while it moves, and not
 const player = { time: 0, playing: false, speed: 1, loop: true, last: 0, dirty: true, movedAt: 0, pace: 16, rest: 16 };
-let stage, plot;
+let stage, plot, labels;
 
 // --- time -------------------------------------------------------------------------------------
 
@@ -38,16 +38,9 @@ function setPlaying(playing) {
 function play() { setPlaying(true); }
 function pause() { setPlaying(false); }
 
-/** A speed at which the whole takes some seconds. */
-function sensibleSpeed() {
-  if (duration >= 4 && duration <= 40) return 1;
-  const wanted = duration / 10;
-  return speeds.reduce((best, one) => (Math.abs(Math.log(one / wanted)) < Math.abs(Math.log(best / wanted)) ? one : best), 1);
-}
-const speeds = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 1000];
-
 function setSpeed(speed) {
   player.speed = speed;
+  if (![...$('speed').options].some((one) => Number(one.value) === speed)) $('speed').append(option(String(speed), `${speed}\u00d7`));
   $('speed').value = String(speed);
 }
 
@@ -68,25 +61,41 @@ function tick(now) {
   if (player.dirty) draw();
 }
 
-/** Fewer pixels while things move too slowly, all of them when they rest. */
+/** Less fine light, then fewer pixels, while things move too slowly; all of it when they rest. */
 function adaptPixels(now) {
-  const moving = player.playing || now - player.movedAt < 300;
-  const part = moving ? 'pace' : 'rest';
+  if (video.recorder) return;
+  const moving = player.playing || now - player.movedAt < 300, part = moving ? 'pace' : 'rest';
   player[part] = 0.9 * player[part] + 0.1 * Math.min(now - player.last, 100);
-  let ratio = moving ? Math.min(stage.ratio, stage.fullRatio) : stage.stillRatio;
-  if (moving && player.pace > 1.25 * player.rest) ratio = Math.max(0.75 * ratio, 0.5 * stage.fullRatio);
-  if (!moving || ratio !== stage.ratio) player.pace = player.rest;
-  if (ratio === stage.ratio) return;
-  stage.setRatio(ratio);
+  let { ratio, fine } = moving ? stage : { ratio: stage.stillRatio, fine: !crowded };
+  if (moving) ratio = Math.min(ratio, stage.fullRatio);
+  if (moving && software) fine = false;
+  else if (moving && player.pace > 28) fine = false;
+  if (moving && !fine && player.pace > 1.25 * Math.max(player.rest, 16)) ratio = Math.max(0.75 * ratio, 0.5 * stage.fullRatio);
+  if (!moving || ratio !== stage.ratio || fine !== stage.fine) player.pace = Math.min(player.rest, 24);
+  if (ratio === stage.ratio && fine === stage.fine) return;
+  stage.fine = fine;
+  if (ratio !== stage.ratio) stage.setRatio(ratio);
   player.dirty = true;
 }
 
 function draw() {
   player.dirty = false;
   stage.setTime(player.time);
-  if (stage.render()) showCompass();
+  stage.render();
+  labels.draw();
+  showCompass();
+  showNote();
   plot.draw(player.time);
   showTime();
+}
+
+/** Width of the grid's cells, and what the longest arrows stand for. */
+function showNote() {
+  const lines = ['forces', 'reactions', 'torques'].filter((key) => stage.isShown(key))
+    .map((key) => `${stage.layers.get(key).title.toLowerCase()} up to ${stage.layers.get(key).parts[0].legend}`);
+  if (stage.isShown('floor')) lines.push(`grid ${formatNumber(stage.cell)} m`);
+  const text = lines.join('\n');
+  if ($('note').textContent !== text) $('note').textContent = text;
 }
 
 function showTime() {
@@ -101,25 +110,29 @@ function showTime() {
 
 function showCompass() {
   const colors = { x: '#d55e00', y: '#009e73', z: 'var(--s1)', g: 'var(--soft)' };
-  const arms = stage.compass().sort((a, b) => a[3] - b[3]);
-  $('compass').innerHTML = arms.map(([name, x, y]) => {
-    const far = name === 'g' ? 30 : 40;
-    return `<line x1="0" y1="0" x2="${far * x}" y2="${far * y}" stroke="${colors[name]}" stroke-width="3" stroke-linecap="round"${name === 'g' ? ' stroke-dasharray="1 6"' : ''}/>` +
-      `<text x="${(far + 11) * x}" y="${(far + 11) * y}" fill="${colors[name]}">${name}</text>`;
+  const text = stage.compass().sort((a, b) => a[3] - b[3]).map(([name, x, y]) => {
+    const far = name === 'g' ? 30 : 40, [ex, ey, tx, ty] = [far * x, far * y, (far + 11) * x, (far + 11) * y].map((v) => v.toFixed(1));
+    return `<line x1="0" y1="0" x2="${ex}" y2="${ey}" stroke="${colors[name]}" stroke-width="3" stroke-linecap="round"${name === 'g' ? ' stroke-dasharray="1 6"' : ''}/>` +
+      `<text x="${tx}" y="${ty}" fill="${colors[name]}">${name}</text>`;
   }).join('');
+  if (text === player.compass) return;
+  player.compass = text;
+  $('compass').innerHTML = text;
 }
 
 // --- settings of the view -----------------------------------------------------------------------
 
-function setShown(key, shown) {
-  const layer = stage.layers.get(key);
-  if (!layer || !layer.available) return;
+const otherNames = { shapes: 'bodies', names: 'labels', reaction: 'reactions', grid: 'floor' };
+
+function setShown(name, shown) {
+  const key = otherNames[name] || name, layer = stage.layers.get(key);
+  if (!layer || !layer.available) return Boolean(layer);
   layer.shown = shown;
   $(`show-${key}`).checked = shown;
   const arrows = ['forces', 'reactions', 'torques'].some((name) => stage.layers.get(name).shown);
   $('arrows-row').hidden = !arrows;
-  if (key === 'floor') $('note').hidden = !shown;
   player.dirty = true;
+  return true;
 }
 
 function addCheckboxes() {
@@ -145,9 +158,70 @@ function setTheme(dark) {
 }
 
 function follow(body) {
-  stage.followed = body;
+  stage.view.follow(body);
   $('follow').value = String(body);
   player.dirty = true;
+}
+
+function look(name) {
+  follow(-1);
+  stage.view.look(name);
+  moved();
+}
+
+function setParallel(parallel) {
+  stage.view.parallel = parallel;
+  $('parallel').setAttribute('aria-pressed', String(parallel));
+  moved();
+}
+
+function setOpacity(opacity) {
+  stage.setOpacity(Math.min(Math.max(opacity, 0.05), 1));
+  $('opacity').value = String(stage.opacity);
+  player.dirty = true;
+}
+
+function choosePolhode(body) {
+  stage.polhode.choose(body);
+  $('polhode').value = String(stage.polhode.body);
+  $('polhode-note').textContent = stage.polhode.note();
+  $('polhode-note').hidden = stage.polhode.body < 0;
+  // the ellipsoid would be hidden in its body
+  if (stage.polhode.body >= 0 && stage.opacity > 0.4) setOpacity(0.35);
+  else if (stage.polhode.body < 0) setOpacity(1);
+  player.dirty = true;
+}
+
+function nextPolhode() {
+  let body = stage.polhode.body + 1;
+  while (body < numBodies && !canPolhode(body)) body++;
+  choosePolhode(body < numBodies ? body : -1);
+}
+
+function togglePanel() {
+  const wide = document.body.classList.toggle('wide');
+  $('panel').setAttribute('aria-pressed', String(!wide));
+}
+
+/** Says something on the page that is not an error of the program. */
+function notify(text) {
+  $('notice').hidden = !text;
+  $('notice-text').textContent = text;
+}
+
+async function saveVideo() {
+  if (video.recorder) { video.recorder.stop(); return; }
+  $('save-video').textContent = 'Stop';
+  try {
+    download(await recordVideo(), fileName('webm'));
+  } catch (error) {
+    notify(`The video cannot be recorded: ${error.message}`);
+  }
+  $('save-video').textContent = 'Video';
+}
+
+async function savePicture() {
+  download(await takePicture(), fileName('png'));
 }
 
 function toggleLoop() {
@@ -161,9 +235,8 @@ function toggleFullscreen() {
 }
 
 function resetView() {
-  follow(-1);
-  stage.resetView();
-  player.dirty = true;
+  setParallel(false);
+  look('home');
 }
 
 // --- lists --------------------------------------------------------------------------------------
@@ -176,7 +249,11 @@ function option(value, text) {
 }
 
 function fillLists() {
-  scene.bodies.forEach((body, index) => $('follow').append(option(String(index), body.name)));
+  scene.bodies.forEach((body, index) => {
+    $('follow').append(option(String(index), body.name));
+    if (canPolhode(index)) $('polhode').append(option(String(index), body.name));
+  });
+  $('polhode-row').hidden = $('polhode').options.length < 2;
   for (const speed of speeds) $('speed').append(option(String(speed), `${speed}\u00d7`));
   $('quantity').append(option('', 'add a quantity \u2026'));
   for (const [owner, group] of quantities()) {
@@ -191,6 +268,7 @@ function fillLists() {
 function addQuantity(key) {
   const names = [...channels.keys()].filter((name) => name === key || (name.startsWith(`${key}.`) && !name.slice(key.length + 1).includes('.')));
   plot.add(names);
+  return names.length > 0;
 }
 
 /** To start with: where the body that goes furthest is, without what stays. */
@@ -215,14 +293,17 @@ function showTip(event) {
 
 const turnStep = Math.PI / 24;
 const viewKeys = {
-  ArrowLeft: () => stage.orbit(-turnStep, 0), ArrowRight: () => stage.orbit(turnStep, 0),
-  ArrowUp: () => stage.orbit(0, -turnStep), ArrowDown: () => stage.orbit(0, turnStep),
-  '+': () => stage.zoom(1 / 1.15), '=': () => stage.zoom(1 / 1.15), '-': () => stage.zoom(1.15),
+  ArrowLeft: () => stage.view.orbit(-turnStep, 0), ArrowRight: () => stage.view.orbit(turnStep, 0),
+  ArrowUp: () => stage.view.orbit(0, -turnStep), ArrowDown: () => stage.view.orbit(0, turnStep),
+  '+': () => stage.view.zoom(1 / 1.15), '=': () => stage.view.zoom(1 / 1.15), '-': () => stage.view.zoom(1.15),
 };
+Object.keys(standardViews).forEach((name, number) => { viewKeys[number] = () => look(name); });
 const pageKeys = {
   ' ': () => setPlaying(!player.playing), ',': () => step(-1), '.': () => step(1),
-  '[': () => setSpeed(speeds[Math.max(speeds.indexOf(player.speed) - 1, 0)]),
-  ']': () => setSpeed(speeds[Math.min(speeds.indexOf(player.speed) + 1, speeds.length - 1)]),
+  '[': () => setSpeed(speeds.filter((one) => one < player.speed).pop() || speeds[0]),
+  ']': () => setSpeed(speeds.find((one) => one > player.speed) || speeds[speeds.length - 1]),
+  o: () => setParallel(!stage.view.parallel), n: () => setShown('labels', !stage.isShown('labels')), g: () => setShown('ghosts', !stage.isShown('ghosts')),
+  x: () => setOpacity(stage.opacity < 1 ? 1 : 0.4), h: nextPolhode, p: togglePanel, s: savePicture, v: saveVideo,
   r: resetView, l: toggleLoop, f: toggleFullscreen, d: () => setTheme(!stage.dark), '?': () => $('help').showModal(),
   Home: () => seek(0), End: () => seek(duration),
 };
@@ -256,6 +337,16 @@ function connect() {
   $('scrub').addEventListener('input', () => { pause(); seek(times[Number($('scrub').value)]); });
   $('speed').addEventListener('change', () => setSpeed(Number($('speed').value)));
   $('follow').addEventListener('change', () => follow(Number($('follow').value)));
+  $('polhode').addEventListener('change', () => choosePolhode(Number($('polhode').value)));
+  $('opacity').addEventListener('input', () => setOpacity(Number($('opacity').value)));
+  $('parallel').addEventListener('click', () => setParallel(!stage.view.parallel));
+  for (const button of document.querySelectorAll('[data-view]')) button.addEventListener('click', () => look(button.dataset.view));
+  $('panel').addEventListener('click', togglePanel);
+  $('notice-close').addEventListener('click', () => notify(''));
+  $('save-picture').addEventListener('click', savePicture);
+  $('save-video').addEventListener('click', saveVideo);
+  $('save-video').hidden = !videoType();
+  $('save-gltf').addEventListener('click', () => download(makeGltf(), fileName('glb')));
   $('quantity').addEventListener('change', () => { addQuantity($('quantity').value); $('quantity').value = ''; });
   $('arrows').addEventListener('input', () => { stage.arrowScale = Math.pow(10, Number($('arrows').value)); player.dirty = true; });
   $('view').addEventListener('pointermove', showTip);
@@ -278,20 +369,38 @@ function publish() {
   window.polhode = {
     state: () => ({
       time: player.time, playing: player.playing, speed: player.speed, loop: player.loop, duration,
-      frames: numFrames, frame: frameAt(player.time), bodies: numBodies, dark: stage.dark, followed: stage.followed,
+      frames: numFrames, frame: frameAt(player.time), bodies: numBodies, dark: stage.dark, followed: stage.view.followed,
+      parallel: stage.view.parallel, opacity: stage.opacity, polhode: stage.polhode.body, steady: stage.polhode.body >= 0 && stage.polhode.data.steady,
+      span: stage.span, software, still: !player.dirty && stage.ratio === stage.stillRatio && stage.fine === !crowded, notice: $('notice').hidden ? '' : $('notice-text').textContent, gears: gearWheels.map((wheel) => wheel.teeth),
       positions: Array.from(pose.x), quaternions: Array.from(pose.q),
       camera: stage.camera.position.toArray().map((x, c) => x + origin[c]),
       target: stage.controls.target.toArray().map((x, c) => x + origin[c]), plotted: plot.series.map((one) => one.name),
       shown: [...stage.layers.values()].filter((layer) => layer.shown).map((layer) => layer.key),
-      drawCalls: stage.renderer.info.render.calls, triangles: stage.renderer.info.render.triangles,
+      drawCalls: stage.calls.calls, triangles: stage.calls.triangles,
     }),
-    play, pause, seek, step, setSpeed, setTheme, follow, resetView, show: setShown, plot: addQuantity,
+    play, pause, seek, step, setSpeed, setTheme, follow, look, resetView, setParallel, setOpacity, show: setShown, plot: addQuantity,
+    polhode: choosePolhode,
+    /** Bytes of what the buttons save, in base64. */
+    save: async (kind) => {
+      const blob = await { png: takePicture, webm: () => recordVideo(2), glb: makeGltf }[kind]();
+      return new Promise((done) => { const reader = new FileReader(); reader.onload = () => done(reader.result.split(',')[1]); reader.readAsDataURL(blob); });
+    },
     pick: (x, y) => stage.pick(x, y),
     channels: () => [...channels.keys()],
+    /** What a layer is made of: [[name, copies]]. */
+    drawn: (key) => (stage.layers.get(key).parts || []).map((part) => [part.name, part.count || 1]),
+    /** Wheels with teeth now: centre, radius, and the angle of a tooth about z. */
+    gears: () => gearWheels.map((wheel) => {
+      const { marker } = wheel, tooth = turned(marker.body, turnedBy(marker.rotation, [Math.cos(wheel.phase), Math.sin(wheel.phase), 0]), [0, 0, 0]);
+      return { teeth: wheel.teeth, radius: wheel.radius, center: pointOf(marker.body, marker.position, [0, 0, 0]), tooth: Math.atan2(tooth[1], tooth[0]) };
+    }),
+    /** The curve x on the ellipsoid x.Jx = 1 in principal axes, and in space, three numbers each. */
+    poinsot: () => ({ J: stage.polhode.data.J, x: Array.from(stage.polhode.data.x), space: Array.from({ length: numFrames }, (_, f) => stage.polhode.atFrame(f, new THREE.Vector3()).toArray()).flat() }),
     /** Draws `count` frames spread over the whole time; the milliseconds of each, with the GPU done.  The
      * ratio of pixels is that of the screen, down to half of it while things move too slowly. */
-    measure: (count, ratio = stage.fullRatio) => {
+    measure: (count, ratio = stage.fullRatio, fine = !software) => {
       stage.setRatio(ratio);
+      stage.fine = fine;
       const gl = stage.renderer.getContext(), pixel = new Uint8Array(4), list = [];
       for (let i = 0; i < count; i++) {
         const start = performance.now();
@@ -322,18 +431,53 @@ function publish() {
   };
 }
 
-/** What the address asks for. */
+/** What the address may ask for: key -> what to do with its value; gives what is wrong with it, or nothing. */
+const settingKeys = {
+  t: (value) => (isFinite(value) && value !== '' ? seek(Number(value)) : 'must be a time in seconds'),
+  paused: () => {},
+  theme: (value) => (['dark', 'light'].includes(value) ? setTheme(value === 'dark') : 'must be dark or light'),
+  show: (value) => showNamed(value, true),
+  hide: (value) => showNamed(value, false),
+  plot: (value) => {
+    plot.clear();
+    const unknown = value.split(',').filter((name) => !addQuantity(name));
+    return unknown.length ? `no such quantity: ${unknown.join(', ')}` : undefined;
+  },
+  speed: (value) => (Number(value) > 0 ? setSpeed(Number(value)) : 'must be above 0'),
+  follow: (value) => withBody(value, follow),
+  polhode: (value) => withBody(value, choosePolhode),
+  view: (value) => (value in standardViews ? look(value) : `must be one of ${Object.keys(standardViews).join(', ')}`),
+  parallel: () => setParallel(true),
+  opacity: (value) => (Number(value) > 0 && Number(value) <= 1 ? setOpacity(Number(value)) : 'must be above 0 and at most 1'),
+  turn: (value) => {
+    const angles = value.split(',').map((angle) => (Number(angle) * Math.PI) / 180);
+    if (angles.length !== 2 || !angles.every(isFinite)) return 'must be two angles in degrees';
+    stage.view.orbit(...angles);
+  },
+  zoom: (value) => (Number(value) > 0 ? stage.view.zoom(1 / Number(value)) : 'must be above 0'),
+  panel: (value) => { if (value === '0' && !document.body.classList.contains('wide')) togglePanel(); },
+};
+
+function showNamed(value, shown) {
+  const unknown = value.split(',').filter((key) => key && !setShown(key, shown));
+  return unknown.length ? `${unknown.join(', ')} is none of ${[...stage.layers.keys()].join(', ')}` : undefined;
+}
+
+function withBody(name, action) {
+  const body = scene.bodies.findIndex((one) => one.name === name);
+  if (body < 0) return `no body has the name ${name}`;
+  action(body);
+}
+
+/** Does what the address asks for, in the order of the keys above; what it does not understand is shown. */
 function applySettings() {
+  const wrong = [...settings.keys()].filter((key) => !(key in settingKeys)).map((key) => `${key}: unknown, one of ${Object.keys(settingKeys).join(', ')}`);
+  for (const [key, action] of Object.entries(settingKeys)) {
+    const problem = settings.has(key) ? action(settings.get(key)) : undefined;
+    if (problem) wrong.push(`${key}=${settings.get(key)}: ${problem}`);
+  }
+  if (wrong.length) notify(`The address of this page asks for what it does not have:\n${wrong.join('\n')}`);
   const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
-  for (const key of (settings.get('show') || '').split(',').filter(Boolean)) setShown(key, true);
-  for (const key of (settings.get('hide') || '').split(',').filter(Boolean)) setShown(key, false);
-  if (settings.has('theme')) setTheme(settings.get('theme') === 'dark');
-  if (settings.has('speed')) setSpeed(Number(settings.get('speed')) || 1);
-  if (settings.has('plot')) { plot.clear(); settings.get('plot').split(',').forEach(addQuantity); }
-  if (settings.has('follow')) follow(scene.bodies.findIndex((body) => body.name === settings.get('follow')));
-  if (settings.has('turn')) stage.orbit(...settings.get('turn').split(',').map((angle) => (Number(angle) * Math.PI) / 180));
-  if (settings.has('zoom')) stage.zoom(1 / (Number(settings.get('zoom')) || 1));
-  if (settings.has('t')) seek(Number(settings.get('t')) || 0);
   setPlaying(!settings.has('paused') && !still);
 }
 
@@ -346,13 +490,14 @@ function start() {
   $('plot').setAttribute('aria-valuemin', '0');
   $('plot').setAttribute('aria-valuemax', duration.toFixed(timeDigits));
   setPose(0);
-  stage = new Stage($('view'), $('floor'));
+  stage = new Stage($('view'));
+  labels = new Labels($('labels'), stage);
   plot = new Plot($('plot'), $('cursor'), $('legend'), (time) => { pause(); seek(time); });
   stage.resize();
-  stage.resetView();
+  stage.view.look('home');
   addCheckboxes();
   fillLists();
-  setSpeed(sensibleSpeed());
+  setSpeed(sensibleSpeed(stage.span));
   plotFirst();
   setTheme(matchMedia('(prefers-color-scheme: dark)').matches);
   connect();
@@ -361,7 +506,6 @@ function start() {
   publish();
   applySettings();
   draw();
-  $('note').textContent = `grid ${formatNumber(stage.cell)} m`;
   requestAnimationFrame(tick);
 }
 

@@ -202,7 +202,7 @@ static const poli_field body_fields[] = {
      .help = "initial values that the assembly must not change"},
     {"shapes", &poli_objects, AT(shapes), &shape_kind, "must be a list of shapes",
      .standard = "none",
-     .help = "geometry for the viewer; without shapes, the inertia ellipsoid is drawn"},
+     .help = "geometry for the viewer; without shapes, rods to its joints or its inertia ellipsoid"},
     {.key = NULL},
 };
 
