@@ -46,7 +46,7 @@ const softShadow = `
       if ( above > 0.0 ) { blockers += 1.0; gap += above; }
     }
     if ( blockers > 0.0 ) {
-      float wide = clamp( 0.09 * ( gap / blockers ) * shadowMapSize.x, 1.2, shadowRadius );
+      float wide = clamp( 0.09 * ( gap / blockers ) * shadowMapSize.x, 2.2, shadowRadius );
       shadow = 0.0;
       for ( int i = 0; i < 24; i ++ ) {
         float a = 2.39996 * float( i ) + turn;

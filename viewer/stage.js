@@ -44,7 +44,7 @@ class Stage {
     this.view = new View(canvas);
     this.camera = this.view.camera;
     this.controls = this.view.controls;
-    this.floor = Math.min(bounds.min.dot(up), bounds.max.dot(up));
+    this.floor = Math.min(bounds.min.dot(up), bounds.max.dot(up)) - 1e-3 * extent; // else what lies on it would flicker
     this.light = new Light(up, bounds, extent);
     this.materials = new Materials(this.light.sky, crowded);
     this.world.add(this.light.sun, this.light.sun.target, this.light.ambient);
@@ -82,7 +82,7 @@ class Stage {
       new Layer('reactions', 'Reactions', (stage) => arrowMeshes(stage, reactions, arrowColors.reactions, 1, 'N'), reactions.length > 0, false),
       new Layer('torques', 'Torques', (stage) => arrowMeshes(stage, torques, arrowColors.torques, 2, 'N m'), torques.length > 0, false),
       new Layer('paths', 'Paths', (stage) => pathLines(stage, bodies, color), true, numBodies <= 3),
-      new Layer('marker-paths', 'Marker paths', (stage) => pathLines(stage, markers, color), markers.length > 0, false),
+      new Layer('marker-paths', 'Markers', (stage) => pathLines(stage, markers, color), markers.length > 0, false),
       new Layer('ghosts', 'Ghosts', buildGhosts, numFrames > 1 && numBodies <= 2000, false),
       new Layer('labels', 'Names', () => [], true, false),
       new Layer('axes', 'Axes', buildAxes, true, false),
