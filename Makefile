@@ -16,7 +16,7 @@ TARGET =
 # the programs that benchmarks compare with
 PEER_PACKAGES = libmujoco-dev libsimbody-dev libsundials-dev python3
 # what only the site of the docs needs
-SITE_PACKAGES = doxygen mkdocs python3
+SITE_PACKAGES = doxygen libjs-katex mkdocs mkdocs-material python3
 
 help:
 	@echo "polhode: simulation of constrained multibody systems"
@@ -121,7 +121,8 @@ gallery:
 
 site:
 	@scripts/setup.sh $(SITE_PACKAGES)
-	@scripts/site.sh
+	@scripts/build.sh $(PRESET) polhode
+	@scripts/site.sh $(BUILD)/polhode
 
 bench: build
 	@for program in $(BUILD)/bench/*; do "$$program" || exit 1; done

@@ -19,7 +19,23 @@ if ! cmake --preset "$preset" >"$log" 2>&1; then
   exit 1
 fi
 
-# Build: on a terminal one line that counts, elsewhere nothing but warnings and errors.
+# Build: on a terminal one line that counts; elsewhere a line for each tenth of the work, and what
+# the compiler says.
 say "building (preset $preset)"
-if [ -t 1 ]; then quiet=; else quiet=--quiet; fi
-NINJA_STATUS='    [%f/%t] ' cmake --build "build/$preset" --target "$target" -- $quiet
+if [ -t 1 ]; then
+  NINJA_STATUS='    [%f/%t] ' cmake --build "build/$preset" --target "$target"
+else
+  { NINJA_STATUS='[%f/%t] ' cmake --build "build/$preset" --target "$target" 2>&1 || echo "[failed]"; } |
+    awk '
+      /^\[[0-9]+\/[0-9]+\] / {
+        split(substr($1, 2), part, /[\/\]]/)
+        tenth = int(10 * part[1] / part[2])
+        if (tenth > last && part[2] >= 20) { print "    " $1; fflush() }
+        last = tenth
+        next
+      }
+      /^ninja: no work to do/ { next }
+      $0 == "[failed]" { failed = 1; next }
+      { print; fflush() }
+      END { exit failed }'
+fi

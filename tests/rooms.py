@@ -29,7 +29,7 @@ ROOMS = {
     "io/file": ("output", [], "fcntl.h unistd.h sys/stat.h"),
     "io/model": ("model", CORE + IO, "jansson.h"),
     "io/result": ("result", CORE + IO, "jansson.h hdf5.h zlib.h pthread.h fcntl.h unistd.h sys/stat.h"),
-    "draw/plot": ("plot", ["io/file"], "cairo.h"),
+    "draw/plot": ("plot", ["io/file"], "cairo.h cairo-pdf.h"),
     "draw/viewer": ("view", CORE + IO, "jansson.h"),
     "cli": ("", CORE + IO + DRAW,
             "jansson.h dirent.h spawn.h unistd.h sys/ioctl.h sys/stat.h sys/wait.h"),

@@ -128,6 +128,27 @@ int pol_study_compares_by_default(const pol_channel *channel, void *user);
  * (may be NULL) gives the reason. */
 pol_status pol_study_run(pol_study *study, pol_diagnostics *diagnostics);
 
+/* --- the accuracy of one run -------------------------------------------------------------------
+ */
+
+/* The error of a run at its end, estimated from a second run. */
+typedef struct pol_accuracy {
+  int known;        /* 0: the second run does not tell; see reason */
+  double position;  /* m, the largest of all bodies */
+  double rotation;  /* rad, likewise */
+  char reason[200]; /* why it is not known, in words; "" if it is */
+} pol_accuracy;
+
+/* Estimates the error of a finished simulation with these settings by a second run with steps twice
+ * as long, or with tolerances ten times as large.  The difference of the two is divided by 2^p - 1
+ * for a method of order p, of which no more than 4 counts, or by 10^(p/(p+1)) - 1.  If the method
+ * does not reach its order, as where events or stiff forces interfere, the error may be up to three
+ * times larger than the estimate of a method of order 2.  The second run takes about half the time.
+ * POL_BAD_ARGUMENT: the simulation is not at its end; POL_CANCELLED: settings->progress requested a
+ * stop; POL_NO_MEMORY. */
+pol_status pol_accuracy_estimate(const pol_simulation *finished, const pol_settings *settings,
+                                 pol_accuracy *accuracy);
+
 /* --- orders ----------------------------------------------------------------------------------- */
 
 typedef enum pol_order_verdict {

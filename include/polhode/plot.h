@@ -1,4 +1,4 @@
-/* Figures: line plots as SVG and PNG.
+/* Figures: line plots as SVG, PNG and PDF, and spectra.
  *
  * A figure is plain data that the caller fills and owns: one x axis and one or more panels stacked
  * above it, each with its own y axis and series.  Nothing is copied; arrays and strings must be
@@ -142,9 +142,19 @@ pol_status pol_figure_validate(const pol_figure *figure, char *message, size_t s
 /* The figure as SVG text, which the caller frees; *text is NULL on failure.  Equal figures give
  * identical bytes. */
 pol_status pol_figure_svg(const pol_figure *figure, char **text);
-/* Writes a file: PNG if its name ends in .png, else SVG.  POL_IO: it cannot be written; errno gives
+/* Writes a file: PNG if its name ends in .png, PDF if in .pdf (a pixel is 0.75 points), else SVG.  POL_IO: it cannot be written; errno gives
  * the reason if the system provides one.  An incomplete file is removed. */
 pol_status pol_figure_write(const pol_figure *figure, const char *path);
+
+/* --- spectra ---------------------------------------------------------------------------------- */
+
+/* Amplitude spectrum of `count` >= 2 samples y at equal distances dt: of y without its mean, under
+ * a Hann window.  A sine with the amplitude A whose frequency is one of those below has the value A
+ * there.  frequency, amplitude: count/2 + 1 numbers each, frequency[k] = k/(count dt), in Hz if dt
+ * is in seconds.  POL_BAD_ARGUMENT: there are fewer samples, dt is not positive or a sample is not
+ * finite. */
+pol_status pol_spectrum(size_t count, double dt, const double *y, double *frequency,
+                        double *amplitude);
 
 #ifdef __cplusplus
 }

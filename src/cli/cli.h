@@ -32,9 +32,9 @@ typedef struct cli_args {
   const char *every; /* numbers, as they were written */
   const char *frames;
   const char *color;
-  const char *title, *x, *size, *scale, *from, *to, *panels;
+  const char *title, *x, *xy, *size, *scale, *from, *to, *panels;
   cli_list labels;
-  int log_x, log_y, equal, dark;
+  int log_x, log_y, equal, dark, fft;
   /* of converge */
   const char *methods, *formulations, *indices, *steps, *rtols;
   const char *reference, *reference_step, *reference_method, *jobs, *plot;
@@ -45,7 +45,8 @@ typedef struct cli_args {
   int list;
   const char *data;
   int json;
-  int quiet;
+  int quiet, verbose;
+  int accuracy; /* of run */
   int help;
   int num_overrides; /* "key.path=value" for pol_model_read_file */
   char **overrides;
@@ -90,6 +91,9 @@ typedef struct cli_option {
 const char *cli_next_name(const char *names, char *word, size_t size);
 /* Whether the name stands for itself. */
 int cli_is_word(const char *name);
+
+/* "-o" for an option such as "--out" that has a short name; NULL for others. */
+const char *cli_short_name(const cli_option *option);
 
 /* The options that every command has beside its own, an own one of the same name goes first. */
 extern const cli_option cli_common_options[];
@@ -154,8 +158,8 @@ extern const char cli_first_steps[];
 
 /* --- input errors, inputs.c ------------------------------------------------------------------- */
 
-/* Reports the errors, as text on stderr that names the source, or as JSON on stdout, and clears the
- * list.  Gives the exit status. */
+/* Reports the errors, as text on stderr that names the source and, if `json`, as JSON on stdout
+ * too, and clears the list.  Gives the exit status. */
 int cli_refuse(const char *source, int json, pol_errors *errors);
 /* The same for one error. */
 int cli_refuse_one(const char *source, int json, const char *path, const char *value,
@@ -204,7 +208,8 @@ int cli_check_model_output(const char *command, const cli_args *args, const char
 
 /* Whether the word means the channel: "top.position.x" itself, "top.position" or "top" as its start
  * up to a dot, or a pattern with * (any characters) and ? (one character), "*.position.z", of the
- * whole name or of its start up to a dot. */
+ * whole name or of its start up to a dot.  "*." stands for objects: "*.position" does not mean
+ * residual.position. */
 int cli_quantity_matches(const char *word, const char *channel);
 
 /* Whether the word means any channel of the result. */

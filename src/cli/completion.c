@@ -187,7 +187,10 @@ static void print_bash(void)
   for (int i = 0; (command = cli_command_at(i)); i++)
     for (int k = 0; (option = cli_command_option(command, k)); k++) {
       if (option->argument == NULL) continue;
-      printf("    \"%s %s\")\n      ", command->name, option->name);
+      const char *letter = cli_short_name(option);
+      printf("    \"%s %s\"", command->name, option->name);
+      if (letter != NULL) printf(" | \"%s %s\"", command->name, letter);
+      printf(")\n      ");
       print_bash_action(option->argument);
       printf("\n      return\n      ;;\n");
     }

@@ -23,10 +23,8 @@ static int out_of_memory(void)
 
 int cli_refuse(const char *source, int json, pol_errors *errors)
 {
-  if (json)
-    cli_json_print(cli_json_errors("invalid", errors));
-  else
-    cli_print_errors(source, errors);
+  cli_print_errors(source, errors);
+  if (json) cli_json_print(cli_json_errors("invalid", errors));
   pol_errors_clear(errors);
   return CLI_INVALID;
 }
@@ -61,10 +59,8 @@ int cli_cannot_write(const char *source, int json, const char *option, const cha
     return out_of_memory();
   }
   if (!is_full) return cli_refuse(source, json, &errors);
-  if (json)
-    cli_json_print(cli_json_errors("failed", &errors));
-  else
-    cli_print_errors(source, &errors);
+  cli_print_errors(source, &errors);
+  if (json) cli_json_print(cli_json_errors("failed", &errors));
   pol_errors_clear(&errors);
   return CLI_FAILED;
 }
@@ -200,6 +196,16 @@ const char *cli_find_input_in(const cli_list *inputs, const char *folder,
   return found;
 }
 
+/* Whether a quantity belongs to the whole system, not to a body, joint or other object. */
+static int is_of_system(const char *name)
+{
+  static const char *const groups[] = {"energy.", "momentum.", "residual.", "invariant.",
+                                       "increment."};
+  for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++)
+    if (strncmp(name, groups[i], strlen(groups[i])) == 0) return 1;
+  return 0;
+}
+
 /* Whether the pattern fits the name, or its start up to a dot.  After a star the rest of the
  * pattern is tried from each place of the name on; only the last star that was passed needs to be
  * tried again, so that the work is at most the product of both lengths. */
@@ -207,6 +213,7 @@ int cli_quantity_matches(const char *pattern, const char *name)
 {
   const char *star = NULL, *again = NULL;
   if (pattern[0] == '\0') return 0;
+  if (strncmp(pattern, "*.", 2) == 0 && is_of_system(name)) return 0;
   for (;;) {
     if (*pattern == '*') {
       star = ++pattern;

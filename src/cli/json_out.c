@@ -150,7 +150,10 @@ json_t *cli_json_start_errors(const pol_diagnostics *failure)
 
 int cli_json_print(json_t *object)
 {
+  /* raised when a key is removed or changes its meaning, not when one is added */
+  const int schema_version = 1;
   int status = -1;
+  cli_json_set(&object, "schema_version", json_integer(schema_version));
   if (object == NULL)
     cli_complain("polhode", "the result cannot be written as JSON: out of memory");
   else if (json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) == 0 &&

@@ -36,7 +36,8 @@ json_t *cli_json_errors(const char *status, const pol_errors *errors);
 /* The "errors" of the same for a model that could not start. */
 json_t *cli_json_start_errors(const pol_diagnostics *failure);
 
-/* Prints the object on stdout, numbers with 17 digits, and drops the reference.  NULL gives a
+/* Adds "schema_version", prints the object on stdout, numbers with 17 digits, and drops the
+ * reference.  NULL gives a
  * message on stderr and -1. */
 int cli_json_print(json_t *object);
 

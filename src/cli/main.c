@@ -42,6 +42,18 @@ int cli_is_word(const char *name)
 
 /* --- options ---------------------------------------------------------------------------------- */
 
+/* Short names, for all commands that have the option. */
+static const char *const short_names[][2] = {
+    {"-o", "--out"}, {"-q", "--quiet"}, {"-v", "--verbose"}, {"-h", "--help"}};
+enum { NUM_SHORT_NAMES = sizeof short_names / sizeof short_names[0] };
+
+const char *cli_short_name(const cli_option *option)
+{
+  for (int i = 0; i < NUM_SHORT_NAMES; i++)
+    if (strcmp(option->name, short_names[i][1]) == 0) return short_names[i][0];
+  return NULL;
+}
+
 /* Notes an error; an unfinished list is as good as none when memory is out. */
 static pol_status refuse(pol_errors *errors, const char *path, const char *value, const char *rule,
                          const char *suggestion)
@@ -50,13 +62,16 @@ static pol_status refuse(pol_errors *errors, const char *path, const char *value
   return status == POL_OK ? POL_BAD_ARGUMENT : status;
 }
 
-/* The option whose name is the first `length` characters of word, or NULL. */
+/* The option whose name, or whose short name, is the first `length` characters of word, or NULL. */
 static const cli_option *find_in(const char *word, size_t length, const cli_option *options,
                                  int num_options)
 {
-  for (int i = 0; i < num_options; i++)
+  for (int i = 0; i < num_options; i++) {
+    const char *letter = cli_short_name(&options[i]);
     if (strlen(options[i].name) == length && memcmp(options[i].name, word, length) == 0)
       return &options[i];
+    if (letter != NULL && length == 2 && memcmp(letter, word, length) == 0) return &options[i];
+  }
   return NULL;
 }
 
@@ -201,9 +216,7 @@ pol_status cli_args_parse(cli_args *args, int argc, char **argv, const cli_optio
     char *word = argv[i];
     if (!only_operands && strcmp(word, "--") == 0) {
       only_operands = 1;
-    } else if (!only_operands && strcmp(word, "-h") == 0) {
-      args->help = 1;
-    } else if (!only_operands && word[0] == '-') {
+    } else if (!only_operands && word[0] == '-' && word[1] != '\0') {
       pol_status status = parse_option(args, argc, argv, &i, options, num_options, errors);
       if (status != POL_OK) return status;
     } else {
@@ -312,7 +325,8 @@ static const cli_command *choose_command(int argc, char **argv, int *json, int *
   }
   const char *name = argv[1];
   if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) return &cli_help;
-  if (strcmp(name, "--version") != 0) return cli_command_find(name, *json);
+  if (strcmp(name, "--version") != 0 && strcmp(name, "-V") != 0)
+    return cli_command_find(name, *json);
   for (int i = 2; i < argc; i++)
     if (strcmp(argv[i], "--json") != 0) {
       *result = cli_refuse_one("polhode", *json, argv[i], "", "is one argument too many");

@@ -61,6 +61,7 @@ typedef struct plot {
   char **panel_labels;
   char *x_label;
   const char *x_name;
+  char *pair; /* "X\0Y" of --xy */
   grouping grouping;
   double from, to;
   pol_figure figure;
@@ -103,15 +104,16 @@ static pol_status choose_out(plot *p)
     p->out = cli_format("%s", out);
   }
   if (p->out == NULL) return POL_NO_MEMORY;
-  if (cli_ends_in(p->out, ".svg") || cli_ends_in(p->out, ".png")) return POL_OK;
-  return complain(p, "--out", p->out, "must end in .svg or .png");
+  if (cli_ends_in(p->out, ".svg") || cli_ends_in(p->out, ".png") || cli_ends_in(p->out, ".pdf"))
+    return POL_OK;
+  return complain(p, "--out", p->out, "must end in .svg, .png or .pdf");
 }
 
 /* The first word is a result, and so is every other that is named like one. */
 static pol_status sort_words(plot *p)
 {
   const cli_list *operands = &p->args->operands;
-  const size_t count = (size_t)operands->count;
+  const size_t count = (size_t)operands->count + 1;
   p->sources = calloc(count, sizeof *p->sources);
   p->results = calloc(count, sizeof *p->results);
   p->words = calloc(count, sizeof *p->words);
@@ -123,6 +125,18 @@ static pol_status sort_words(plot *p)
     else
       p->words[p->num_words++] = word;
   }
+  p->x_name = p->args->x != NULL ? p->args->x : "t";
+  if (p->args->xy == NULL) return POL_OK;
+  /* "X,Y": the x axis, and a quantity */
+  p->pair = cli_format("%s", p->args->xy);
+  if (p->pair == NULL) return POL_NO_MEMORY;
+  char *comma = strchr(p->pair, ',');
+  if (comma == NULL || comma == p->pair || comma[1] == '\0')
+    return complain(p, "--xy", p->args->xy, "must be two quantities with a comma between them");
+  if (p->args->x != NULL) return complain(p, "--xy", p->args->xy, "has no place beside --x");
+  *comma = '\0';
+  p->x_name = p->pair;
+  p->words[p->num_words++] = comma + 1;
   return POL_OK;
 }
 
@@ -138,8 +152,9 @@ static pol_status read_options(plot *p)
   figure->equal = args->equal;
   figure->dark = args->dark;
   p->from = -HUGE_VAL, p->to = HUGE_VAL;
-  p->x_name = args->x != NULL ? args->x : "t";
-  if (args->x != NULL) figure->x.margin = 0.05;
+  if (args->x != NULL || args->xy != NULL) figure->x.margin = 0.05;
+  if (status == POL_OK && args->fft && (args->x != NULL || args->xy != NULL))
+    status = complain(p, "--fft", "", "has the frequency as its x axis");
   if (status == POL_OK && args->size != NULL) { /* "720x450" */
     char *rest, *second;
     figure->width = strtod(args->size, &rest);
@@ -220,7 +235,7 @@ static pol_status find_x(plot *p)
   for (int i = 0; status == POL_OK && i < p->num_sources; i++) {
     source *s = &p->sources[i];
     if (pol_result_find_channel(s->result, p->x_name) >= 0) continue;
-    if (p->args->x == NULL)
+    if (p->args->x == NULL && p->args->xy == NULL)
       status = complain(p, s->path, "", "has no time t: --x must name the x axis");
     else if (cli_quantity_exists(s->result, p->x_name))
       status = complain(p, "--x", p->x_name, "must be the name of one column");
@@ -361,6 +376,22 @@ static void say_left_out(const curve *c, char *text, size_t size)
                                reasons[i].count, reasons[i].what);
 }
 
+/* Counts what the axes cannot show. */
+static void count_left_out(const plot *p, curve *c)
+{
+  const source *s = &p->sources[c->source];
+  for (long j = 0; j < s->rows; j++) {
+    const double x = s->x[j], y = c->y[j];
+    if (pol_axis_shows(x, p->args->log_x) && pol_axis_shows(y, p->args->log_y)) continue;
+    if (!isfinite(x) || !isfinite(y))
+      c->not_finite++;
+    else if (!pol_axis_shows(x, 0) || !pol_axis_shows(y, 0))
+      c->too_large++;
+    else
+      c->not_positive++;
+  }
+}
+
 /* All curves, panel by panel. */
 static pol_status read_curves(plot *p)
 {
@@ -374,23 +405,70 @@ static pol_status read_curves(plot *p)
       if (pol_result_find_channel(p->results[i], p->channels[k].name) < 0) continue;
       *c = (curve){.source = i, .channel = k};
       p->num_curves++;
-      /* Reads a channel of a result and counts what the axes cannot show. */
       const source *s = &p->sources[c->source];
       const int index = pol_result_find_channel(s->result, p->channels[c->channel].name);
-      pol_status status = read_rows(p, s, index, &c->y);
-      for (long j = 0; status == POL_OK && j < s->rows; j++) {
-        const double x = s->x[j], y = c->y[j];
-        if (pol_axis_shows(x, p->args->log_x) && pol_axis_shows(y, p->args->log_y)) continue;
-        if (!isfinite(x) || !isfinite(y))
-          c->not_finite++;
-        else if (!pol_axis_shows(x, 0) || !pol_axis_shows(y, 0))
-          c->too_large++;
-        else
-          c->not_positive++;
-      }
+      const pol_status status = read_rows(p, s, index, &c->y);
       if (status != POL_OK) return status;
     }
   return POL_OK;
+}
+
+/* The values at equal distances of t, by cubic polynomials through the four nearest points. */
+static void resample(long rows, const double *t, const double *y, double *even)
+{
+  const double dt = (t[rows - 1] - t[0]) / (double)(rows - 1);
+  for (long j = 0, k = 0; j < rows; j++) {
+    const double at = t[0] + dt * (double)j;
+    while (k + 2 < rows && t[k + 1] < at) k++;
+    long first = k > 0 ? k - 1 : 0;
+    if (first + 4 > rows) first = rows > 4 ? rows - 4 : 0;
+    const long last = first + 4 < rows ? first + 4 : rows;
+    even[j] = 0.0;
+    for (long a = first; a < last; a++) {
+      double factor = 1.0;
+      for (long b = first; b < last; b++)
+        if (b != a) factor *= (at - t[b]) / (t[a] - t[b]);
+      even[j] += factor * y[a];
+    }
+  }
+}
+
+/* Replaces the curves by their spectra. */
+static pol_status make_spectra(plot *p)
+{
+  pol_status status = POL_OK;
+  for (int i = 0; status == POL_OK && p->args->fft && i < p->num_sources; i++) {
+    source *s = &p->sources[i];
+    const long rows = s->rows;
+    int ascends = rows >= 4;
+    for (long j = 1; j < rows; j++) ascends &= s->x[j] > s->x[j - 1];
+    if (!ascends) {
+      status = complain(p, s->path, "", "must have at least four rows of ascending time for --fft");
+      continue;
+    }
+    double *even = malloc(2 * (size_t)rows * sizeof *even), *amplitude = even + rows;
+    double *frequency = malloc((size_t)rows * sizeof *frequency);
+    if (even == NULL || frequency == NULL) status = POL_NO_MEMORY;
+    for (int k = 0; status == POL_OK && k < p->num_curves; k++) {
+      curve *c = &p->curves[k];
+      if (c->source != i) continue;
+      resample(rows, s->x, c->y, even);
+      const double dt = (s->x[rows - 1] - s->x[0]) / (double)(rows - 1);
+      status = pol_spectrum((size_t)rows, dt, even, frequency, amplitude);
+      if (status == POL_BAD_ARGUMENT)
+        status = complain(p, p->channels[c->channel].name, "",
+                          "has values that are not finite: it has no spectrum");
+      else if (status == POL_OK)
+        memcpy(c->y, amplitude, ((size_t)rows / 2 + 1) * sizeof *c->y);
+    }
+    free(even);
+    free(s->x);
+    s->x = frequency;
+    s->rows = rows / 2 + 1;
+  }
+  for (int k = 0; status == POL_OK && p->errors.count == 0 && k < p->num_curves; k++)
+    count_left_out(p, &p->curves[k]);
+  return status;
 }
 
 /* A picture without a single point is refused; with the reason for each curve. */
@@ -412,38 +490,37 @@ static pol_status check_curves(plot *p)
   return status;
 }
 
-/* The values of a curve, to sort by. */
-typedef struct curve_values {
-  const double *y;
-  size_t size;
-  int curve;
-} curve_values;
-
-static int compare_values(const void *a, const void *b)
+/* Whether two curves of one result look the same: they differ by less than can be seen. */
+static int look_equal(const plot *p, const curve *a, const curve *b, double extent)
 {
-  const curve_values *x = a, *y = b;
-  const int order = memcmp(x->y, y->y, x->size);
-  return order != 0 ? order : x->curve - y->curve;
+  const double visible = 0.002; /* share of the panel */
+  for (long j = 0; j < p->sources[a->source].rows; j++) {
+    const int both = isfinite(a->y[j]) && isfinite(b->y[j]);
+    if (both ? fabs(a->y[j] - b->y[j]) > visible * extent : isfinite(a->y[j]) != isfinite(b->y[j]))
+      return 0;
+  }
+  return 1;
 }
 
-/* Where curves of one result have the very same values, changes their dashes: each one below shows
- * in the gaps of those above. */
-static pol_status tell_equal_curves_apart(plot *p, int first, int end)
+/* Where curves of one result cover each other, changes their dashes: each one below shows in the
+ * gaps of those above. */
+static void tell_equal_curves_apart(plot *p, int first, int end)
 {
-  const size_t count = (size_t)(end - first);
-  curve_values *list = malloc((count + 1) * sizeof *list);
-  if (list == NULL) return POL_NO_MEMORY;
+  enum { MOST = 100 }; /* beyond, a picture shows no single curves */
+  double lowest = HUGE_VAL, highest = -HUGE_VAL;
+  if (end - first > MOST) return;
   for (int i = first; i < end; i++)
-    list[i - first] =
-        (curve_values){p->curves[i].y, (size_t)p->sources[0].rows * sizeof(double), i};
-  qsort(list, count, sizeof *list, compare_values);
-  for (size_t k = 0, start = 0; k < count; k++) {
-    if (memcmp(list[start].y, list[k].y, list[k].size) != 0) start = k;
-    pol_plot_line *line = &p->series[list[k].curve].line;
-    *line = (pol_plot_line)(((size_t)*line + k - start) % 4);
+    for (long j = 0; j < p->sources[0].rows; j++)
+      if (isfinite(p->curves[i].y[j])) {
+        lowest = fmin(lowest, p->curves[i].y[j]);
+        highest = fmax(highest, p->curves[i].y[j]);
+      }
+  for (int i = first; i < end; i++) {
+    int below = 0; /* curves before that it covers */
+    for (int k = first; k < i; k++)
+      below += look_equal(p, &p->curves[k], &p->curves[i], highest - lowest);
+    p->series[i].line = (pol_plot_line)(((int)p->series[i].line + below) % 4);
   }
-  free(list);
-  return POL_OK;
 }
 
 /* --- labels of axes --------------------------------------------------------------------------- */
@@ -467,9 +544,9 @@ static const char *quantity_of(const char *name, int *length)
   return start;
 }
 
-/* What the names of the channels in a panel have in common, their start or their quantity, with
- * their unit if they share one.  first, last: its channels. */
-static char *panel_label(const channel *first, const channel *last)
+/* What the names of the channels in a panel have in common, their start or their quantity, after
+ * `of` and with their unit if they share one.  first, last: its channels. */
+static char *panel_label(const char *of, const channel *first, const channel *last)
 {
   const char *unit = first->unit;
   int length = (int)strlen(first->name), quantity_length, same = 1;
@@ -489,8 +566,11 @@ static char *panel_label(const channel *first, const channel *last)
     same = same && other_length == quantity_length &&
            strncmp(other, quantity, (size_t)quantity_length) == 0;
   }
-  return length == 0 && same ? label_with_unit(quantity, quantity_length, unit)
-                             : label_with_unit(first->name, length, unit);
+  char *plain = length == 0 && same ? label_with_unit(quantity, quantity_length, unit)
+                                    : label_with_unit(first->name, length, unit);
+  char *label = plain != NULL ? cli_format("%s%s", of, plain) : NULL;
+  free(plain);
+  return label;
 }
 
 /* --- the figure ------------------------------------------------------------------------------- */
@@ -499,7 +579,8 @@ static pol_status describe_panel(plot *p, int panel, int first, int end)
 {
   const int first_channel = p->curves[first].channel, last_channel = p->curves[end - 1].channel;
   const int channels = last_channel - first_channel + 1;
-  p->panel_labels[panel] = panel_label(&p->channels[first_channel], &p->channels[last_channel]);
+  p->panel_labels[panel] = panel_label(p->args->fft ? "amplitude of " : "",
+                                       &p->channels[first_channel], &p->channels[last_channel]);
   if (p->panel_labels[panel] == NULL) return POL_NO_MEMORY;
   p->panels[panel].y.label = p->panel_labels[panel];
   for (int i = first; i < end; i++) {
@@ -526,7 +607,8 @@ static pol_status describe_panel(plot *p, int panel, int first, int end)
     if (c->label == NULL) return POL_NO_MEMORY;
     p->series[i].label = c->label;
   }
-  return p->num_sources == 1 ? tell_equal_curves_apart(p, first, end) : POL_OK;
+  if (p->num_sources == 1 && !p->args->log_y) tell_equal_curves_apart(p, first, end);
+  return POL_OK;
 }
 
 static pol_status make_figure(plot *p)
@@ -538,6 +620,7 @@ static pol_status make_figure(plot *p)
   const pol_result *result = p->results[0];
   const char *name = strcmp(p->x_name, "t") == 0 ? "time" : p->x_name;
   const char *unit = pol_result_channel(result, pol_result_find_channel(result, p->x_name))->unit;
+  if (p->args->fft) name = "frequency", unit = "Hz";
   p->x_label = label_with_unit(name, (int)strlen(name), unit);
   if (p->panels == NULL || p->panel_labels == NULL || p->x_label == NULL) return POL_NO_MEMORY;
   for (int panel = 0, first = 0, end; status == POL_OK && panel < p->num_panels; panel++) {
@@ -669,8 +752,8 @@ typedef struct stage {
 } stage;
 
 static const stage stages[] = {
-    {read_options, 0}, {open_sources, 0}, {find_channels, 1}, {find_x, 1},       {read_sources, 0},
-    {read_curves, 0},  {check_curves, 0}, {make_figure, 0},   {write_figure, 0},
+    {read_options, 0}, {open_sources, 0}, {find_channels, 1}, {find_x, 1},      {read_sources, 0},
+    {read_curves, 0},  {make_spectra, 0}, {check_curves, 0},  {make_figure, 0}, {write_figure, 0},
 };
 
 static int run_plot(const cli_args *args)
@@ -711,16 +794,21 @@ static int run_plot(const cli_args *args)
   free(p.results);
   free(p.sources);
   free(p.x_label);
+  free(p.pair);
   free(p.out);
   pol_errors_clear(&p.errors);
   return result;
 }
 
 static const cli_option options[] = {
-    {"--out", "FILE.svg|FILE.png", "name of the picture (default: RESULT_plot.svg)", CLI_TEXT,
-     offsetof(cli_args, out), NULL},
+    {"--out", "FILE.svg|FILE.png|FILE.pdf", "name of the picture (default: RESULT_plot.svg)",
+     CLI_TEXT, offsetof(cli_args, out), NULL},
     {"--x", "QUANTITY", "quantity on the x axis (default: t), for phase plots", CLI_TEXT,
      offsetof(cli_args, x), NULL},
+    {"--xy", "X,Y", "one quantity over another: the same as Y --x X", CLI_TEXT,
+     offsetof(cli_args, xy), NULL},
+    {"--fft", NULL, "amplitude spectra over the frequency instead of the time", CLI_FLAG,
+     offsetof(cli_args, fft), NULL},
     {"--from", "T", "from this time on, in seconds", CLI_TEXT, offsetof(cli_args, from), NULL},
     {"--to", "T", "up to this time", CLI_TEXT, offsetof(cli_args, to), NULL},
     {"--log-x", NULL, "logarithmic x axis", CLI_FLAG, offsetof(cli_args, log_x), NULL},
@@ -743,7 +831,7 @@ static const cli_option options[] = {
 
 const cli_command cli_plot = {
     .name = "plot",
-    .summary = "draw quantities of results as SVG or PNG",
+    .summary = "draw quantities of results as SVG, PNG or PDF",
     .operand = "RESULT... QUANTITY...",
     .text = "Draws quantities of one or more results over time, or over another quantity\n"
             "(--x). The first argument is a result, and so is every other one that ends in\n"
@@ -757,6 +845,8 @@ const cli_command cli_plot = {
     .examples = "  polhode plot top.csv top.position\n"
                 "  polhode plot top.h5 energy.total \"residual.*\" --out top.png\n"
                 "  polhode plot top.csv top.position.y --x top.position.x --equal\n"
+                "  polhode plot top.csv --xy top.position.z,top.velocity.z --out phase.pdf\n"
+                "  polhode plot top.h5 tip.force --fft --log-y --to 0.2\n"
                 "  polhode plot top.h5 top.csv top.velocity.z --label \"h = 1e-3\" --label "
                 "\"h = 1e-4\"",
     .options = options,

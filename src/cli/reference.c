@@ -49,8 +49,9 @@ void cli_print_overview(FILE *to)
 /* "--out FILE.csv" */
 static void name_option(const cli_option *option, char *text, size_t size)
 {
-  snprintf(text, size, "%s%s%s", option->name, option->argument != NULL ? " " : "",
-           option->argument != NULL ? option->argument : "");
+  const char *letter = cli_short_name(option);
+  snprintf(text, size, "%s%s%s%s%s", letter ? letter : "", letter ? ", " : "", option->name,
+           option->argument != NULL ? " " : "", option->argument != NULL ? option->argument : "");
 }
 
 void cli_print_help(const cli_command *command)

@@ -148,6 +148,25 @@ static void step_all(pol_simulation *simulation, pol_writer *writer, int with_pr
   }
 }
 
+/* Estimates the accuracy of a run that is done: if it is asked for or, where a table is printed,
+ * costs little. */
+static void estimate_accuracy(const cli_args *args, const pol_simulation *simulation,
+                              cli_outcome *outcome)
+{
+  const double short_run = 1.0; /* s */
+  const int little = !args->quiet && !args->json && outcome->wall_seconds < short_run;
+  if (strcmp(outcome->status, "done") != 0 || !(args->accuracy || little)) return;
+  cli_progress progress;
+  pol_settings settings = outcome->model->settings;
+  settings.progress = (pol_progress){cli_progress_report, &progress};
+  cli_progress_begin(&progress, !args->quiet);
+  const pol_status status = pol_accuracy_estimate(simulation, &settings, &outcome->accuracy);
+  cli_progress_end(&progress);
+  if (status != POL_OK)
+    snprintf(outcome->accuracy.reason, sizeof outcome->accuracy.reason, "%s",
+             status == POL_CANCELLED ? "interrupted" : pol_status_text(status));
+}
+
 /* Runs a simulation that has started. */
 static int run_simulation(const cli_args *args, pol_simulation *simulation, cli_outcome *outcome)
 {
@@ -171,6 +190,7 @@ static int run_simulation(const cli_args *args, pol_simulation *simulation, cli_
     if (close_result(&writer, outcome) != POL_OK && strcmp(outcome->status, "failed") != 0)
       describe_write_error(outcome, strerror(errno));
     outcome->wall_seconds = cli_seconds() - start;
+    estimate_accuracy(args, simulation, outcome);
     result = report(args, outcome);
   }
   close_result(&writer, outcome);
@@ -181,7 +201,8 @@ static int run_simulation(const cli_args *args, pol_simulation *simulation, cli_
 /* Runs a model that has been read. */
 static int run_model(const cli_args *args, const pol_model *model)
 {
-  cli_outcome outcome = {.status = "done", .source = args->operand, .model = model};
+  cli_outcome outcome = {
+      .status = "done", .source = args->operand, .model = model, .verbose = args->verbose};
   pol_simulation *simulation = NULL;
   pol_estimate estimate;
   cli_progress progress;
@@ -255,6 +276,10 @@ static const cli_option options[] = {
     {"--end", "SECONDS", "end time; the run starts at 0", CLI_OVERRIDE, 0, "simulation.end"},
     {"--set", "KEY=VALUE", "replace any value of the model file; may be repeated", CLI_OVERRIDE, 0,
      NULL},
+    {"--verbose", NULL, "also parameters and iterations of the method, residuals, invariants",
+     CLI_FLAG, offsetof(cli_args, verbose), NULL},
+    {"--accuracy", NULL, "estimate the error by a second run; default: for runs below a second",
+     CLI_FLAG, offsetof(cli_args, accuracy), NULL},
     CLI_JSON_OPTION,
 };
 
@@ -264,9 +289,11 @@ const cli_command cli_run = {
     .name = "run",
     .summary = "simulate a model",
     .operand = "MODEL.json",
-    .text = "Simulates the model from t = 0 to its end time and prints a summary: steps,\n"
-            "iterations, final positions, reactions, energy, residuals. Options replace\n"
+    .text = "Simulates the model from t = 0 to its end time and prints a summary: how\n"
+            "accurate it is, steps, final positions, reactions, energy. Options replace\n"
             "values of the model file.\n\n"
+            "The accuracy is that of positions and rotations at the end, estimated from a\n"
+            "second run with steps twice as long or tolerances ten times as large.\n\n"
             "Ctrl-C stops the run, normally within a second. A second Ctrl-C stops it\n"
             "immediately. Results up to a failure or an interruption are kept.\n\n"
             "Exit status: 0 done, 1 the simulation failed, 2 invalid input, 130 stopped by\n"

@@ -57,29 +57,98 @@ json_t *cli_json_redundant(const pol_simulation *simulation)
   return list;
 }
 
+/* Whether forces, drives, dampers or resets change the energy. */
+static int does_work(const pol_work *work)
+{
+  return work->dissipated != 0.0 || work->applied != 0.0 || work->drives != 0.0;
+}
+
+static double total(const pol_energy *energy)
+{
+  return energy->kinetic + energy->potential;
+}
+
+/* Changes of the energy below this share of it are round-off. */
+static const double round_off = 1e-13;
+
+/* How far the energy, or its balance with the work done, is off: relative to the largest energy or
+ * work; 0 if it is round-off. */
+static double relative_energy_error(const pol_summary *summary)
+{
+  const pol_work *work = &summary->work;
+  const double error = does_work(work) ? fabs(summary->energy_balance) : summary->max_energy_drift;
+  double size = fmax(fabs(total(&summary->initial_energy)), fabs(total(&summary->energy)));
+  size = fmax(size, fmax(summary->initial_energy.kinetic, summary->energy.kinetic));
+  size = fmax(size, fmax(fabs(work->applied), fmax(fabs(work->drives), fabs(work->dissipated))));
+  return error > round_off * size ? error / size : 0.0;
+}
+
+/* How accurate the end of a run is, in words; the largest position is `size`. */
+static void accuracy_text(const pol_accuracy *accuracy, double size, char *text, size_t length)
+{
+  const int position = accuracy->position > round_off * size,
+            rotation = accuracy->rotation > round_off;
+  text[0] = '\0';
+  if (accuracy->reason[0] != '\0')
+    snprintf(text, length, "; accuracy not known: %s", accuracy->reason);
+  else if (position && rotation)
+    snprintf(text, length, "; end accurate to about %.1g m and %.1g rad", accuracy->position,
+             accuracy->rotation);
+  else if (position || rotation)
+    snprintf(text, length, "; end accurate to about %.1g %s",
+             position ? accuracy->position : accuracy->rotation, position ? "m" : "rad");
+  else if (accuracy->known)
+    snprintf(text, length, "; end accurate to round-off");
+}
+
+/* One line: what happened, how accurate it is, and what became of the energy. */
+static void print_verdict(const cli_outcome *outcome, double size)
+{
+  const pol_summary *summary = pol_simulation_summary(outcome->simulation);
+  const double error = relative_energy_error(summary);
+  const double end = outcome->model->settings.end;
+  char time[64], accuracy[256], energy[32] = "round-off";
+  snprintf(time, sizeof time, summary->t == end ? "t = %.10g s" : "t = %.10g s of %.10g s",
+           summary->t, end);
+  accuracy_text(&outcome->accuracy, size, accuracy, sizeof accuracy);
+  if (error > 0.0) snprintf(energy, sizeof energy, "%.1g", error);
+  cli_print_row(outcome->status, "%s%s; energy%s to %s", time, accuracy,
+                does_work(&summary->work) ? " balance" : "", energy);
+}
+
 static void print_work(const cli_outcome *outcome)
 {
   const pol_summary *summary = pol_simulation_summary(outcome->simulation);
   const pol_settings *settings = &outcome->model->settings;
   const pol_counts *counts = &summary->counts;
   cli_print_model(outcome->model->name, outcome->source);
-  cli_print_method(&settings->options);
+  if (outcome->verbose) {
+    cli_print_method(&settings->options);
+    cli_print_formulation(settings);
+  } else {
+    char detail[32] = "";
+    if (cli_has_setting(&settings->options, "index"))
+      snprintf(detail, sizeof detail, ", index %s", cli_index_name(settings->options.index));
+    if (cli_has_setting(&settings->options, "order"))
+      snprintf(detail, sizeof detail, ", order %d", pol_options_order(&settings->options));
+    cli_print_row("method", "%s%s, in %s", settings->options.method, detail,
+                  pol_formulation_name(settings->formulation));
+  }
   if (settings->choice[0] != '\0') cli_print_row("chosen", "%s", settings->choice);
-  cli_print_formulation(settings);
   cli_print_redundant(outcome->simulation, settings->options.redundant);
-  cli_print_row("status", "%s at t = %.10g s of %.10g s", outcome->status, summary->t,
-                settings->end);
   if (!settings->variable)
     cli_print_row("steps", "%ld of %.10g s, %ld rejected", counts->steps, settings->step,
                   counts->rejected);
   else
     cli_print_row("steps", "%ld of %.3g to %.3g s, %ld rejected", counts->steps,
                   counts->smallest_step, counts->largest_step, counts->rejected);
-  cli_print_row("Newton", "%ld iteration%s, %.2f per step", counts->newton_iterations,
-                cli_plural(counts->newton_iterations),
-                per_step(summary, (double)counts->newton_iterations));
-  cli_print_row("Jacobians", "%ld", counts->jacobians);
-  cli_print_row("factorizations", "%ld", counts->factorizations);
+  if (outcome->verbose) {
+    cli_print_row("Newton", "%ld iteration%s, %.2f per step", counts->newton_iterations,
+                  cli_plural(counts->newton_iterations),
+                  per_step(summary, (double)counts->newton_iterations));
+    cli_print_row("Jacobians", "%ld", counts->jacobians);
+    cli_print_row("factorizations", "%ld", counts->factorizations);
+  }
   cli_print_row("wall time", "%.4g s, %.2f microseconds per step%s", outcome->wall_seconds,
                 per_step(summary, 1e6 * outcome->wall_seconds),
                 outcome->out != NULL ? " with writing" : "");
@@ -133,12 +202,54 @@ static int name_width(const pol_mechanism *mechanism)
   return width < 24 ? (int)width : 24;
 }
 
+/* size: of such vectors in this mechanism; components that are round-off of it are 0. */
 static void print_vector(int width, const char *name, const char *quantity, const char *unit,
-                         const double x[3])
+                         double size, const double x[3])
 {
-  /* Adding zero makes -0 a plain 0. */
-  printf("%-*s  %-16s  %-5s  %17.10g %17.10g %17.10g\n", width, name, quantity, unit, x[0] + 0.0,
-         x[1] + 0.0, x[2] + 0.0);
+  double shown[3];
+  for (int i = 0; i < 3; i++) shown[i] = fabs(x[i]) > round_off * size ? x[i] : 0.0;
+  printf("%-*s  %-16s  %-5s  %17.10g %17.10g %17.10g\n", width, name, quantity, unit, shown[0],
+         shown[1], shown[2]);
+}
+
+static double norm(const double x[3])
+{
+  return sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
+}
+
+/* The largest vectors of each kind at the end; torques are at least forces times the largest
+ * position, rates at least those that cross the mechanism, or turn it once, in the whole run. */
+typedef struct sizes {
+  double position, velocity, angular_velocity, force, torque;
+} sizes;
+
+static sizes largest_vectors(const pol_simulation *simulation)
+{
+  const pol_formulation *formulation = pol_simulation_formulation(simulation);
+  const pol_mechanism *mechanism = pol_formulation_mechanism(formulation);
+  const pol_state *state = pol_simulation_state(simulation);
+  const pol_point at = pol_state_point(state);
+  sizes largest = {0};
+  for (int i = 0; i < pol_mechanism_num_bodies(mechanism); i++) {
+    pol_body_state body;
+    pol_formulation_body_state(formulation, state->q, state->v, i, &body);
+    largest.position = fmax(largest.position, norm(body.position));
+    largest.velocity = fmax(largest.velocity, norm(body.velocity));
+    if (!pol_mechanism_body(mechanism, i)->point)
+      largest.angular_velocity = fmax(largest.angular_velocity, norm(body.angular_velocity));
+  }
+  for (int i = 0; i < pol_mechanism_num_joints(mechanism); i++) {
+    double force[3], torque[3];
+    pol_formulation_reaction(formulation, &at, i, force, torque);
+    largest.force = fmax(largest.force, norm(force));
+    largest.torque = fmax(largest.torque, norm(torque));
+  }
+  largest.torque = fmax(largest.torque, largest.force * largest.position);
+  if (state->t > 0.0) {
+    largest.velocity = fmax(largest.velocity, largest.position / state->t);
+    largest.angular_velocity = fmax(largest.angular_velocity, 1.0 / state->t);
+  }
+  return largest;
 }
 
 static void print_rest(const char *what, int count)
@@ -146,7 +257,7 @@ static void print_rest(const char *what, int count)
   if (count > MAX_SHOWN) printf("... and %d more %s\n", count - MAX_SHOWN, what);
 }
 
-static void print_state(const pol_simulation *simulation)
+static void print_state(const pol_simulation *simulation, sizes size)
 {
   const pol_formulation *formulation = pol_simulation_formulation(simulation);
   const pol_mechanism *mechanism = pol_formulation_mechanism(formulation);
@@ -159,10 +270,11 @@ static void print_state(const pol_simulation *simulation)
     const pol_body *given = pol_mechanism_body(mechanism, i);
     pol_body_state body;
     pol_formulation_body_state(formulation, state->q, state->v, i, &body);
-    print_vector(width, given->name, "position", "m", body.position);
-    print_vector(width, "", "velocity", "m/s", body.velocity);
+    print_vector(width, given->name, "position", "m", size.position, body.position);
+    print_vector(width, "", "velocity", "m/s", size.velocity, body.velocity);
     if (given->point) continue;
-    print_vector(width, "", "angular velocity", "rad/s", body.angular_velocity);
+    print_vector(width, "", "angular velocity", "rad/s", size.angular_velocity,
+                 body.angular_velocity);
   }
   print_rest("bodies", bodies);
   if (joints == 0) return;
@@ -172,8 +284,8 @@ static void print_state(const pol_simulation *simulation)
     double force[3], torque[3];
     pol_point at = pol_state_point(state);
     pol_formulation_reaction(formulation, &at, i, force, torque);
-    print_vector(width, pol_mechanism_joint(mechanism, i)->name, "force", "N", force);
-    print_vector(width, "", "torque", "N m", torque);
+    print_vector(width, pol_mechanism_joint(mechanism, i)->name, "force", "N", size.force, force);
+    print_vector(width, "", "torque", "N m", size.torque, torque);
   }
   print_rest("joints", joints);
   if (pol_simulation_reactions_lag(simulation))
@@ -217,16 +329,39 @@ static void print_efforts(const pol_simulation *simulation)
   print_rest("states", states);
 }
 
+/* Initial and final energy; its drift, or the work that changed it. */
+static void print_energy(const pol_summary *summary)
+{
+  const pol_work *work = &summary->work;
+  const double initial = total(&summary->initial_energy), final = total(&summary->energy);
+  const double error = relative_energy_error(summary);
+  cli_print_row("energy", "initial %.10g J, final %.10g J", initial, final);
+  if (does_work(work)) {
+    cli_print_row("work", "of forces %.6g J, of drives %.6g J, dissipated %.6g J", work->applied,
+                  work->drives, work->dissipated);
+    if (error > 0.0)
+      cli_print_row("energy balance", "off by %.3g J, relative %.3g", summary->energy_balance,
+                    error);
+  } else if (error > 0.0) {
+    cli_print_row("energy drift", "at most %.3g J, relative %.3g", summary->max_energy_drift,
+                  error);
+  } else {
+    cli_print_row("energy drift", "within round-off");
+  }
+}
+
 void cli_summary_print(const cli_outcome *outcome)
 {
   const pol_summary *summary = pol_simulation_summary(outcome->simulation);
+  const sizes size = largest_vectors(outcome->simulation);
+  print_verdict(outcome, size.position);
   print_work(outcome);
   /* whether the initial values of the model satisfied its constraints */
   const pol_moves *moves = &summary->moves;
   if (has_moved(moves)) cli_print_row("assembled", moved_format, moves->position, moves->rotation);
   if (has_changed(moves))
     cli_print_row("assembled", changed_format, moves->velocity, moves->angular_velocity);
-  print_state(outcome->simulation);
+  print_state(outcome->simulation, size);
   print_efforts(outcome->simulation);
   const long count = outcome->num_events;
   if (count > 0) printf("\n%-24s  %17s\n", "event", "time s");
@@ -235,27 +370,21 @@ void cli_summary_print(const cli_outcome *outcome)
            outcome->events[i].t);
   print_rest("events", (int)(count < INT_MAX ? count : INT_MAX));
   putchar('\n');
-  double initial = summary->initial_energy.kinetic + summary->initial_energy.potential;
-  double final = summary->energy.kinetic + summary->energy.potential;
-  cli_print_row("energy", "initial %.10g J, final %.10g J", initial, final);
-  if (initial != 0.0)
-    cli_print_row("energy drift", "at most %.3g J, relative %.3g", summary->max_energy_drift,
-                  summary->max_energy_drift / fabs(initial));
-  else
-    cli_print_row("energy drift", "at most %.3g J", summary->max_energy_drift);
-  const pol_work *work = &summary->work;
-  if (work->dissipated != 0.0 || work->applied != 0.0 || work->drives != 0.0)
-    cli_print_row("work", "of forces %.6g J, of drives %.6g J, dissipated %.6g J, balance %.3g J",
-                  work->applied, work->drives, work->dissipated, summary->energy_balance);
-  cli_print_row("constraints", "at most |Phi| %.3g, |Phi'| %.3g, |Phi''| %.3g",
-                summary->max_position_residual, summary->max_velocity_residual,
-                summary->max_acceleration_residual);
+  print_energy(summary);
+  if (outcome->verbose)
+    cli_print_row("constraints", "at most |Phi| %.3g, |Phi'| %.3g, |Phi''| %.3g",
+                  summary->max_position_residual, summary->max_velocity_residual,
+                  summary->max_acceleration_residual);
+  else if (pol_dae_num_constraints(
+               pol_formulation_dae(pol_simulation_formulation(outcome->simulation))) > 0)
+    cli_print_row("constraints", "positions to %.1g, velocities to %.1g",
+                  summary->max_position_residual, summary->max_velocity_residual);
   char finding[256];
   for (int k = 0; k < CLI_NUM_FINDINGS; k++)
     if (cli_finding_text(summary, k, finding, sizeof finding))
       cli_print_row("warning", "%s", finding);
   /* What should be constant, and is to these amounts. */
-  for (int i = 0; i < summary->num_invariants; i++) {
+  for (int i = 0; outcome->verbose && i < summary->num_invariants; i++) {
     const pol_invariant *own = &summary->invariants[i];
     char axis[64], what[192];
     cli_axis_text(own->axis, axis, sizeof axis);
@@ -527,6 +656,14 @@ json_t *cli_summary_json(const cli_outcome *outcome)
     cli_json_append_warnings(&warnings, pol_simulation_summary(outcome->simulation));
   }
   object = merge(object, json_pack("{s:o}", "warnings", warnings));
+  if (outcome->accuracy.known || outcome->accuracy.reason[0] != '\0') {
+    const pol_accuracy *accuracy = &outcome->accuracy;
+    json_t *item = accuracy->known
+                       ? json_pack("{s:o, s:o}", "position", cli_json_number(accuracy->position),
+                                   "rotation", cli_json_number(accuracy->rotation))
+                       : json_pack("{s:s}", "unknown", accuracy->reason);
+    object = merge(object, json_pack("{s:o}", "accuracy", item));
+  }
   if (outcome->simulation != NULL) {
     object = merge(object, results_json(outcome));
     object =

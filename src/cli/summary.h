@@ -25,6 +25,8 @@ typedef struct cli_outcome {
   int columns;
   long num_events; /* that the run has come to, */
   cli_event *events;
+  pol_accuracy accuracy; /* if it was estimated */
+  int verbose;
 } cli_outcome;
 
 /* The table on stdout; the simulation must have started. */

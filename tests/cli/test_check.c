@@ -358,7 +358,7 @@ static void check_tells_what_had_to_change(void **state)
 static void nameless_models_show_their_file(void **state)
 {
   (void)state;
-  expect("polhode run top.json --set name=\"\" --end 1e-3 "
+  expect("polhode run -v top.json --set name=\"\" --end 1e-3 "
          "--set simulation.newton={\"tolerance\":0.5}",
          0);
   expect_text(out, "model           top.json\n");

@@ -39,6 +39,8 @@ static void help_of_everything(void **state)
     snprintf(line, sizeof line, "polhode help %s --json", name);
     expect(line, 0);
     json_t *one = parse_output();
+    assert_int_equal(json_integer_value(at(one, "schema_version")), 1);
+    json_object_del(one, "schema_version");
     assert_true(json_equal(one, command));
     json_decref(one);
     /* the text fits a page; options are wrapped, examples are not */
@@ -106,7 +108,7 @@ static void wrong_command_lines(void **state)
   expect_text(err, "polhode: rnu: there is no such command; did you mean \"run\"?\n");
   expect_text(err, "\npolhode help lists the commands\n");
   expect("polhode rnu --json", 2);
-  assert_string_equal(err, "");
+  expect_text(err, "polhode: rnu: there is no such command");
   expect_text(out, "there is no such command");
   expect("polhode runn", 2);
   expect_text(err, "did you mean \"run\"?");

@@ -94,7 +94,7 @@ static void what_cannot_be_printed_is_a_failure(void **state)
   stdout = standard;
   fclose(page);
   assert_int_equal(good, 0);
-  assert_string_equal(buffer, "{\n  \"x\": 0.10000000000000001\n}\n");
+  assert_string_equal(buffer, "{\n  \"x\": 0.10000000000000001,\n  \"schema_version\": 1\n}\n");
   assert_int_equal(complaints, 1);
 }
 

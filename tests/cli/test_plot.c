@@ -2,6 +2,7 @@
 #define _XOPEN_SOURCE 700
 
 #include <fcntl.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -113,6 +114,14 @@ static void write_result(const char *path, double height)
   assert_int_equal(fclose(file), 0);
 }
 
+static void write_file(const char *path, const char *text)
+{
+  FILE *file = fopen(path, "w");
+  assert_non_null(file);
+  fputs(text, file);
+  fclose(file);
+}
+
 static int set_up(void **state)
 {
   (void)state;
@@ -219,6 +228,62 @@ static void another_quantity_can_be_the_x_axis(void **state)
   assert_null(strstr(picture, "time"));
 }
 
+/* --xy is short for --x; one of the two. */
+static void pairs_are_phase_plots(void **state)
+{
+  (void)state;
+  static char other[OUTPUT_SIZE];
+  draw("polhode plot top.csv top.position.y --x top.position.x --out a.svg", "a.svg");
+  strcpy(other, picture);
+  draw("polhode plot top.csv --xy top.position.x,top.position.y --out a.svg", "a.svg");
+  assert_string_equal(picture, other);
+  expect("polhode plot top.csv --xy top.position.x --out a.svg", 2);
+  expect_text(err, "--xy = top.position.x: must be two quantities with a comma between them");
+  expect("polhode plot top.csv --xy hinge.angle,error --x t", 2);
+  expect_text(err, "has no place beside --x");
+  expect("polhode plot top.csv --xy hinge.angle,error --fft", 2);
+  expect_text(err, "--fft: has the frequency as its x axis");
+}
+
+/* A sine of 5 Hz with the amplitude 3, at equal and at other distances of time. */
+static void spectra_have_peaks(void **state)
+{
+  (void)state;
+  for (int even = 0; even < 2; even++) {
+    FILE *file = fopen("one.csv", "w");
+    assert_non_null(file);
+    fprintf(file, "# polhode 0.1.0\n# units: s,m\nt,a.position.x\n");
+    for (int i = 0; i < 1000; i++) {
+      const double t = 1e-3 * (i + (even ? 0.0 : 0.2 * sin(0.3 * i)));
+      fprintf(file, "%.17g,%.17g\n", t, 7.0 + 3.0 * sin(10.0 * 3.14159265358979 * t));
+    }
+    assert_int_equal(fclose(file), 0);
+    draw("polhode plot one.csv a --fft --to 0.9995 --out a.svg", "a.svg");
+    expect_text(picture, ">frequency (Hz)</text>");
+    expect_text(picture, ">amplitude of a.position.x (m)</text>");
+    expect_text(picture, ">3.0</text>"); /* the highest tick */
+    assert_null(strstr(picture, ">3.5</text>"));
+  }
+  write_file("one.csv", "t,a\n0,1\n1,2\n2,nan\n3,2\n4,1\n");
+  expect("polhode plot one.csv a --fft --out a.svg", 2);
+  expect_text(err, "a: has values that are not finite: it has no spectrum");
+  write_file("one.csv", "t,a\n0,1\n1,2\n1,3\n3,2\n4,1\n");
+  expect("polhode plot one.csv a --fft --out a.svg", 2);
+  expect_text(err, "one.csv: must have at least four rows of ascending time for --fft");
+}
+
+/* "*." stands for objects, not for residuals. */
+static void stars_stand_for_objects(void **state)
+{
+  (void)state;
+  write_file("one.csv", "t,a.position,residual.position,energy.a\n0,1,2,3\n1,2,3,4\n");
+  expect("polhode plot one.csv *.position --out a.svg", 0);
+  expect_text(out, "a.svg: 1 curve in 1 panel\n");
+  expect("polhode plot one.csv *position --out a.svg", 0);
+  expect_text(out, "a.svg: 2 curves in 1 panel\n");
+  expect("polhode plot one.csv *.a --out a.svg", 2);
+}
+
 static void logarithmic_axes_leave_out_what_is_not_positive(void **state)
 {
   (void)state;
@@ -276,14 +341,6 @@ static void a_time_window_can_be_chosen(void **state)
   assert_null(strstr(err, "has:")); /* the quantities are not what is wrong */
   expect("polhode plot top.csv error --from 2 --to 1", 2);
   expect_text(err, "--to = 1: must not be before --from\n");
-}
-
-static void write_file(const char *path, const char *text)
-{
-  FILE *file = fopen(path, "w");
-  assert_non_null(file);
-  fputs(text, file);
-  fclose(file);
 }
 
 /* One row, and one point between gaps, are dots, not specks. */
@@ -455,14 +512,14 @@ static void wrong_options_are_told_together(void **state)
 {
   (void)state;
   expect(
-      "polhode plot top.csv error --size 7 --from x --panels two --out a.pdf --label one --label "
+      "polhode plot top.csv error --size 7 --from x --panels two --out a.gif --label one --label "
       "two --scale wide",
       2);
   expect_text(err, "--size = 7: must be WIDTHxHEIGHT");
   expect_text(err, "--from = x: must be a number");
   expect_text(err, "--scale = wide: must be a number");
   expect_text(err, "--panels = two: must be one of: unit, quantity, one");
-  expect_text(err, "--out = a.pdf: must end in .svg or .png");
+  expect_text(err, "--out = a.gif: must end in .svg, .png or .pdf");
   expect_text(err, "--label: must be given once for each result");
   expect_text(err, "6 errors");
   expect("polhode plot top.csv error --size 1x1 --out b.png", 2);
@@ -566,6 +623,9 @@ int main(void)
       cmocka_unit_test(results_are_overlaid),
       cmocka_unit_test(a_result_may_lack_a_quantity),
       cmocka_unit_test(another_quantity_can_be_the_x_axis),
+      cmocka_unit_test(pairs_are_phase_plots),
+      cmocka_unit_test(spectra_have_peaks),
+      cmocka_unit_test(stars_stand_for_objects),
       cmocka_unit_test(logarithmic_axes_leave_out_what_is_not_positive),
       cmocka_unit_test(hdf5_results_are_drawn_too),
       cmocka_unit_test(a_time_window_can_be_chosen),

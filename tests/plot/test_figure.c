@@ -607,10 +607,14 @@ static void files_that_cannot_be_written_are_told(void **state)
   (void)state;
   assert_int_equal(pol_figure_write(&figure, "no-such-folder/a.svg"), POL_IO);
   assert_int_equal(pol_figure_write(&figure, "no-such-folder/a.png"), POL_IO);
+  assert_int_equal(pol_figure_write(&figure, "no-such-folder/a.pdf"), POL_IO);
   assert_int_equal(pol_figure_write(&figure, "/dev/full"), POL_IO);
   if (symlink("/dev/full", "full.png") == 0)
     assert_int_equal(pol_figure_write(&figure, "full.png"), POL_IO);
   remove("full.png");
+  if (symlink("/dev/full", "full.pdf") == 0)
+    assert_int_equal(pol_figure_write(&figure, "full.pdf"), POL_IO);
+  remove("full.pdf");
 }
 
 /* Markers are filled areas, but a cross is lines. */
@@ -630,12 +634,49 @@ static void crosses_are_lines(void **state)
   }
 }
 
-/* PNG if the name ends in .png, else SVG. */
+/* Equal legends are drawn once, different ones in each panel. */
+static void equal_legends_are_drawn_once(void **state)
+{
+  (void)state;
+  figure.num_panels = 3;
+  char *text = svg();
+  for (int k = 0; k < 9; k++) {
+    char name[32];
+    snprintf(name, sizeof name, ">wave %d</text>", k);
+    assert_int_equal(count_of(text, name), 1);
+  }
+  free(text);
+  for (int i = 1; i < 3; i++) panels[i].series = series;
+  text = svg();
+  assert_int_equal(count_of(text, ">wave 0</text>"), 1);
+  free(text);
+  panels[2].series = &series[1];
+  text = svg();
+  assert_int_equal(count_of(text, ">wave 0</text>"), 2);
+  free(text);
+}
+
+/* A label that is too long for its axis takes two lines. */
+static void long_labels_are_broken(void **state)
+{
+  (void)state;
+  figure.height = 280;
+  panels[0].y.label = "spindle.angular_velocity_global.z (rad/s)";
+  char *text = svg();
+  assert_int_equal(count_of(text, ">spindle.angular_velocity_</text>") +
+                       count_of(text, ">spindle.angular_</text>"),
+                   1);
+  assert_int_equal(count_of(text, "\xE2\x80\xA6"), 0);
+  free(text);
+}
+
+/* PNG if the name ends in .png, PDF if in .pdf, else SVG. */
 static void names_say_what_is_written(void **state)
 {
   (void)state;
-  static const char *const paths[] = {"named.png", ".png", "named.svg", "png", "p.png.svg", "x"};
-  for (int i = 0; i < 6; i++) {
+  static const char *const paths[] = {"named.png", ".png", "named.svg", "png",
+                                      "p.png.svg", "x",    "named.pdf", ".pdf"};
+  for (int i = 0; i < 8; i++) {
     char start[5] = "";
     assert_int_equal(pol_figure_write(&figure, paths[i]), POL_OK);
     FILE *file = fopen(paths[i], "rb");
@@ -644,7 +685,8 @@ static void names_say_what_is_written(void **state)
     fclose(file);
     remove(paths[i]);
     assert_int_equal(strcmp(start, "\x89PNG") == 0, i < 2);
-    assert_int_equal(start[0] == '<', i >= 2);
+    assert_int_equal(start[0] == '<', i >= 2 && i < 6);
+    assert_int_equal(strcmp(start, "%PDF") == 0, i >= 6);
   }
 }
 
@@ -672,6 +714,8 @@ int main(void)
       cmocka_unit_test_setup(files_that_cannot_be_written_are_told, set_up),
       cmocka_unit_test_setup(names_say_what_is_written, set_up),
       cmocka_unit_test_setup(crosses_are_lines, set_up),
+      cmocka_unit_test_setup(equal_legends_are_drawn_once, set_up),
+      cmocka_unit_test_setup(long_labels_are_broken, set_up),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

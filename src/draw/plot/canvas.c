@@ -1,8 +1,9 @@
-/* Canvases: what both kinds share, SVG text, and PNG painted with cairo.
+/* Canvases: what all kinds share, SVG text, and PNG and PDF painted with cairo.
  *
  * SVG is small and plain: numbers have two decimals at most, a series is one path, text stays text
  * in the font of the reader.  Numbers are written without %f of printf, whose point depends on the
  * locale. */
+#include <cairo-pdf.h>
 #include <cairo.h>
 #include <math.h>
 #include <stdarg.h>
@@ -316,11 +317,13 @@ pol_status poli_canvas_take_svg(poli_canvas *canvas, char **text)
   return POL_OK;
 }
 
-typedef struct png {
+/* A canvas of cairo, for PNG and PDF. */
+typedef struct painting {
   poli_canvas base;
   cairo_surface_t *surface;
   cairo_t *cairo;
-} png;
+  FILE *file; /* of a PDF */
+} painting;
 
 static const double quarter_turn = 1.57079632679489662;
 
@@ -338,10 +341,10 @@ static void set_color(cairo_t *cr, poli_color color)
 
 /* --- drawing ---------------------------------------------------------------------------------- */
 
-static void png_lines(poli_canvas *canvas, const poli_pixel *points, size_t count,
-                      const poli_pen *pen)
+static void paint_lines(poli_canvas *canvas, const poli_pixel *points, size_t count,
+                        const poli_pen *pen)
 {
-  cairo_t *cr = ((png *)canvas)->cairo;
+  cairo_t *cr = ((painting *)canvas)->cairo;
   const double *lengths;
   double dashes[8];
   const int num_dashes = dashes_of(pen->line, &lengths);
@@ -362,10 +365,10 @@ static void png_lines(poli_canvas *canvas, const poli_pixel *points, size_t coun
   canvas->status = translate(cairo_status(cr));
 }
 
-static void png_markers(poli_canvas *canvas, const poli_pixel *points, size_t count,
-                        pol_plot_marker marker, double radius, poli_color color)
+static void paint_markers(poli_canvas *canvas, const poli_pixel *points, size_t count,
+                          pol_plot_marker marker, double radius, poli_color color)
 {
-  cairo_t *cr = ((png *)canvas)->cairo;
+  cairo_t *cr = ((painting *)canvas)->cairo;
   for (size_t i = 0; i < count; i++)
     if (!isnan(points[i].x)) {
       poli_pixel at = points[i];
@@ -396,9 +399,9 @@ static void png_markers(poli_canvas *canvas, const poli_pixel *points, size_t co
   canvas->status = translate(cairo_status(cr));
 }
 
-static void png_fill(poli_canvas *canvas, poli_box box, poli_color color)
+static void paint_fill(poli_canvas *canvas, poli_box box, poli_color color)
 {
-  cairo_t *cr = ((png *)canvas)->cairo;
+  cairo_t *cr = ((painting *)canvas)->cairo;
   set_color(cr, color);
   cairo_rectangle(cr, box.x, box.y, box.width, box.height);
   cairo_fill(cr);
@@ -406,7 +409,7 @@ static void png_fill(poli_canvas *canvas, poli_box box, poli_color color)
 }
 
 /* Draws the text from where the pen is, or only moves the pen; gives the width. */
-static double png_text_pieces(cairo_t *cr, const char *text, double size, int visible)
+static double paint_text_pieces(cairo_t *cr, const char *text, double size, int visible)
 {
   double width = 0;
   int raised;
@@ -428,71 +431,82 @@ static double png_text_pieces(cairo_t *cr, const char *text, double size, int vi
   return width;
 }
 
-static void png_text(poli_canvas *canvas, const poli_text *where, const char *text)
+static void paint_text(poli_canvas *canvas, const poli_text *where, const char *text)
 {
-  cairo_t *cr = ((png *)canvas)->cairo;
+  cairo_t *cr = ((painting *)canvas)->cairo;
   cairo_select_font_face(cr, "sans-serif", CAIRO_FONT_SLANT_NORMAL,
                          where->bold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL);
   set_color(cr, where->color);
   cairo_save(cr);
   cairo_translate(cr, where->x, where->y);
   if (where->upright) cairo_rotate(cr, -quarter_turn);
-  const double width = png_text_pieces(cr, text, where->size, 0);
+  const double width = paint_text_pieces(cr, text, where->size, 0);
   cairo_translate(cr, -0.5 * (1 + where->anchor) * width, 0);
-  png_text_pieces(cr, text, where->size, 1);
+  paint_text_pieces(cr, text, where->size, 1);
   cairo_restore(cr);
   cairo_new_path(cr);
   canvas->status = translate(cairo_status(cr));
 }
 
-static void png_clip(poli_canvas *canvas, poli_box box)
+static void paint_clip(poli_canvas *canvas, poli_box box)
 {
-  cairo_t *cr = ((png *)canvas)->cairo;
+  cairo_t *cr = ((painting *)canvas)->cairo;
   cairo_save(cr);
   cairo_rectangle(cr, box.x, box.y, box.width, box.height);
   cairo_clip(cr);
 }
 
-static void png_unclip(poli_canvas *canvas)
+static void paint_unclip(poli_canvas *canvas)
 {
-  cairo_restore(((png *)canvas)->cairo);
+  cairo_restore(((painting *)canvas)->cairo);
 }
 
 /* --- life ------------------------------------------------------------------------------------- */
 
-static void png_free(poli_canvas *canvas)
+static void paint_free(poli_canvas *canvas)
 {
-  png *p = (png *)canvas;
+  painting *p = (painting *)canvas;
   cairo_destroy(p->cairo);
   cairo_surface_destroy(p->surface);
   free(p);
 }
 
-pol_status poli_canvas_png(poli_canvas **canvas, double width, double height, double scale,
-                           poli_color background)
+/* Takes the surface over and fills it. */
+static pol_status start_painting(poli_canvas **canvas, cairo_surface_t *surface, double width,
+                                 double height, double scale, poli_color background)
 {
-  png *p = calloc(1, sizeof *p);
+  painting *p = calloc(1, sizeof *p);
   *canvas = NULL;
-  if (p == NULL) return POL_NO_MEMORY;
-  p->base = (poli_canvas){.lines = png_lines,
-                          .markers = png_markers,
-                          .fill = png_fill,
-                          .text = png_text,
-                          .clip = png_clip,
-                          .unclip = png_unclip,
-                          .free = png_free};
+  if (p == NULL) {
+    cairo_surface_destroy(surface);
+    return POL_NO_MEMORY;
+  }
+  p->base = (poli_canvas){.lines = paint_lines,
+                          .markers = paint_markers,
+                          .fill = paint_fill,
+                          .text = paint_text,
+                          .clip = paint_clip,
+                          .unclip = paint_unclip,
+                          .free = paint_free};
   *canvas = &p->base;
-  p->surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)lround(width * scale),
-                                          (int)lround(height * scale));
+  p->surface = surface;
   p->cairo = cairo_create(p->surface);
   cairo_scale(p->cairo, scale, scale);
   cairo_set_line_cap(p->cairo, CAIRO_LINE_CAP_ROUND);
   cairo_set_line_join(p->cairo, CAIRO_LINE_JOIN_ROUND);
-  png_fill(&p->base, (poli_box){0, 0, width + 1, height + 1}, background);
+  paint_fill(&p->base, (poli_box){0, 0, width + 1, height + 1}, background);
   if (p->base.status == POL_OK) return POL_OK;
   pol_status status = p->base.status;
   poli_canvas_free(canvas);
   return status;
+}
+
+pol_status poli_canvas_png(poli_canvas **canvas, double width, double height, double scale,
+                           poli_color background)
+{
+  cairo_surface_t *surface = cairo_image_surface_create(
+      CAIRO_FORMAT_RGB24, (int)lround(width * scale), (int)lround(height * scale));
+  return start_painting(canvas, surface, width, height, scale, background);
 }
 
 static cairo_status_t write_bytes(void *file, const unsigned char *data, unsigned int length)
@@ -502,10 +516,38 @@ static cairo_status_t write_bytes(void *file, const unsigned char *data, unsigne
 
 pol_status poli_canvas_write_png(poli_canvas *canvas, const char *path)
 {
-  png *p = (png *)canvas;
+  painting *p = (painting *)canvas;
   if (canvas->status != POL_OK) return canvas->status;
   FILE *file = fopen(path, "wb");
   if (file == NULL) return POL_IO;
   pol_status status = translate(cairo_surface_write_to_png_stream(p->surface, write_bytes, file));
+  return pol_output_close(file, path, status);
+}
+
+pol_status poli_canvas_pdf(poli_canvas **canvas, double width, double height, const char *path,
+                           poli_color background)
+{
+  const double points = 0.75; /* per pixel */
+  *canvas = NULL;
+  FILE *file = fopen(path, "wb");
+  if (file == NULL) return POL_IO;
+  cairo_surface_t *surface =
+      cairo_pdf_surface_create_for_stream(write_bytes, file, points * width, points * height);
+  const pol_status status = start_painting(canvas, surface, width, height, points, background);
+  if (status == POL_OK)
+    ((painting *)*canvas)->file = file;
+  else
+    pol_output_close(file, path, status);
+  return status;
+}
+
+pol_status poli_canvas_finish_pdf(poli_canvas *canvas, const char *path, pol_status status)
+{
+  painting *p = (painting *)canvas;
+  if (status == POL_OK) cairo_show_page(p->cairo);
+  cairo_surface_finish(p->surface);
+  if (status == POL_OK) status = translate(cairo_surface_status(p->surface));
+  FILE *file = p->file;
+  p->file = NULL;
   return pol_output_close(file, path, status);
 }

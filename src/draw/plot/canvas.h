@@ -1,4 +1,5 @@
-/* What figures are drawn on: one set of calls, kept as SVG text or painted into a PNG.
+/* What figures are drawn on: one set of calls, kept as SVG text, painted into a PNG or written to a
+ * PDF.
  *
  * Coordinates are pixels from the upper left corner.  A canvas remembers its first failure; calls
  * after it do nothing, and the end reports it.
@@ -48,10 +49,13 @@ typedef struct poli_text {
 
 typedef struct poli_canvas poli_canvas;
 
-/* The two kinds.  background fills all. */
+/* The three kinds.  background fills all.  A PDF is written while it is drawn; errno has the reason
+ * of POL_IO. */
 pol_status poli_canvas_svg(poli_canvas **canvas, double width, double height,
                            poli_color background);
 pol_status poli_canvas_png(poli_canvas **canvas, double width, double height, double scale,
+                           poli_color background);
+pol_status poli_canvas_pdf(poli_canvas **canvas, double width, double height, const char *path,
                            poli_color background);
 
 /* Lines through the points; a point that is not a number ends one, and the next starts another. */
@@ -70,6 +74,8 @@ void poli_canvas_unclip(poli_canvas *canvas);
 pol_status poli_canvas_take_svg(poli_canvas *canvas, char **text);
 /* Of a PNG canvas: writes the file, replacing it.  errno has the reason if it cannot. */
 pol_status poli_canvas_write_png(poli_canvas *canvas, const char *path);
+/* Of a PDF canvas: completes the file, or removes it if status is not POL_OK. */
+pol_status poli_canvas_finish_pdf(poli_canvas *canvas, const char *path, pol_status status);
 void poli_canvas_free(poli_canvas **canvas);
 
 /* --- for the two kinds ------------------------------------------------------------------------ */

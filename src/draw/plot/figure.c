@@ -305,6 +305,23 @@ static void draw_x_labels(const drawing *d)
             box.width - 2 * offset, layout->figure->x.label);
 }
 
+/* In one line or two, from below upwards. */
+static void draw_y_label(const drawing *d, const poli_panel_layout *p)
+{
+  poli_text where = {.x = POLI_LABEL_FONT + 9,
+                     .y = p->box.y + 0.5 * p->box.height,
+                     .upright = 1,
+                     .size = POLI_LABEL_FONT};
+  const char *label = words(p->panel->y.label);
+  if (p->label_break > 0) {
+    char first[512];
+    snprintf(first, sizeof first, "%.*s", (int)p->label_break, label);
+    draw_text(d, where, p->box.height + 10, first);
+    where.x += POLI_LABEL_FONT + 2;
+  }
+  draw_text(d, where, p->box.height + 10, label + p->label_break);
+}
+
 /* --- the legend ------------------------------------------------------------------------------- */
 
 static void draw_legend(const drawing *d, const poli_panel_layout *p)
@@ -387,9 +404,7 @@ static void draw_figure(const drawing *d)
     }
     draw_text(d, (poli_text){box.x, box.y - 6, -1, 0, 0, POLI_TICK_FONT, 0}, HUGE_VAL,
               p->ticks.offset);
-    draw_text(
-        d, (poli_text){POLI_LABEL_FONT + 9, box.y + 0.5 * box.height, 0, 1, 0, POLI_LABEL_FONT, 0},
-        box.height + 10, p->panel->y.label);
+    draw_y_label(d, p);
     draw_legend(d, p);
   }
   draw_x_labels(d);
@@ -436,14 +451,19 @@ pol_status pol_figure_svg(const pol_figure *figure, char **text)
 pol_status pol_figure_write(const pol_figure *figure, const char *path)
 {
   const size_t length = strlen(path);
-  if (length >= 4 && strcmp(path + length - 4, ".png") == 0) {
+  const char *ending = length >= 4 ? path + length - 4 : "";
+  const int is_png = strcmp(ending, ".png") == 0, is_pdf = strcmp(ending, ".pdf") == 0;
+  if (is_png || is_pdf) {
+    const poli_color background = theme_of(figure)->background;
     poli_canvas *canvas = NULL;
     pol_status status = pol_figure_validate(figure, NULL, 0);
-    if (status == POL_OK)
-      status = poli_canvas_png(&canvas, figure->width, figure->height, figure->scale,
-                               theme_of(figure)->background);
+    if (status == POL_OK && is_png)
+      status = poli_canvas_png(&canvas, figure->width, figure->height, figure->scale, background);
+    if (status == POL_OK && is_pdf)
+      status = poli_canvas_pdf(&canvas, figure->width, figure->height, path, background);
     if (status == POL_OK) status = draw_on(canvas, figure);
-    if (status == POL_OK) status = poli_canvas_write_png(canvas, path);
+    if (status == POL_OK && is_png) status = poli_canvas_write_png(canvas, path);
+    if (canvas != NULL && is_pdf) status = poli_canvas_finish_pdf(canvas, path, status);
     poli_canvas_free(&canvas);
     return status;
   }

@@ -45,7 +45,7 @@ static void measure_legend(poli_panel_layout *layout, double width, double heigh
   }
   layout->legend = (poli_box){0};
   layout->legend_rows = 0;
-  if (rows == 0 || panel->legend == POL_LEGEND_NONE) return;
+  if (rows == 0 || panel->legend == POL_LEGEND_NONE || layout->shares_legend) return;
 
   /* the number of rows without room is in a last row */
   const int most = (int)fmax(1, (height - 2 * POLI_LEGEND_PADDING) / POLI_LEGEND_ROW);
@@ -261,25 +261,43 @@ static int place_inside(poli_layout *layout)
   return crowded;
 }
 
+/* Whether two panels have the same legend. */
+static int same_legend(const pol_panel *a, const pol_panel *b)
+{
+  if (a->num_series != b->num_series || a->legend != b->legend) return 0;
+  for (int i = 0; i < a->num_series; i++) {
+    const pol_series *one = &a->series[i], *other = &b->series[i];
+    if (!one->label != !other->label || one->color != other->color || one->line != other->line ||
+        one->marker != other->marker || (one->label && strcmp(one->label, other->label) != 0))
+      return 0;
+  }
+  return 1;
+}
+
 /* Frames, x ticks and curves for the legends as they are. */
 static pol_status fit(poli_layout *layout)
 {
   /* Sizes of the legends that stand beside, which the frames depend on. */
   for (int i = 0; i < layout->figure->num_panels; i++) {
     poli_panel_layout *p = &layout->panels[i];
-    if (p->beside) measure_legend(p, 0.38 * layout->figure->width, p->box.height + 10);
+    if (p->beside) measure_legend(p, 0.45 * layout->figure->width, p->box.height + 10);
   }
   /* Left and right edges. */
   /* What the panels need on their left: the widest label of a tick, and the axis label. */
   double widest = 0;
-  int labelled = 0;
+  int lines = 0; /* of the label */
   for (int i = 0; i < layout->figure->num_panels; i++) {
-    const poli_ticks *ticks = &layout->panels[i].ticks;
-    labelled |= is_given(layout->panels[i].panel->y.label);
+    poli_panel_layout *p = &layout->panels[i];
+    const poli_ticks *ticks = &p->ticks;
+    const char *label = p->panel->y.label;
+    p->label_break =
+        is_given(label) ? poli_text_break(label, p->box.height + 10, POLI_LABEL_FONT) : 0;
+    lines = is_given(label) && lines < 1 ? 1 : lines;
+    if (p->label_break > 0) lines = 2;
     for (int k = 0; k < ticks->count; k++)
       widest = fmax(widest, poli_text_rich_width(ticks->label[k], POLI_TICK_FONT));
   }
-  const double left = outer + (labelled ? POLI_LABEL_FONT + 7 : 0) + widest + 8;
+  const double left = outer + (lines > 0 ? lines * (POLI_LABEL_FONT + 2) + 5 : 0) + widest + 8;
   const double width = fmax(layout->figure->width - left - right_of_panels(layout), 20);
   layout->x.start = left;
   layout->x.length = width;
@@ -322,6 +340,11 @@ pol_status poli_layout_make(poli_layout *layout, const pol_figure *figure)
     p->curves = calloc((size_t)p->panel->num_series + 1, sizeof *p->curves);
     if (p->curves == NULL) return POL_NO_MEMORY;
   }
+  /* one legend for all panels if it is the same in all */
+  int same = 1;
+  for (int i = 1; i < figure->num_panels; i++)
+    same &= same_legend(&figure->panels[0], &figure->panels[i]);
+  for (int i = 1; i < figure->num_panels; i++) layout->panels[i].shares_legend = same;
   make_ranges(layout);
   stack_panels(layout);
   pol_status status = fit(layout);

@@ -18,6 +18,8 @@ typedef struct poli_panel_layout {
   poli_scale y;
   poli_ticks ticks;
   poli_curve *curves; /* of the series */
+  size_t label_break; /* where the second line of the y label starts; 0: it has one */
+  int shares_legend;  /* with the first panel, which has the same */
   int beside;         /* whether the legend is */
   poli_box legend;    /* no width: there is none */
   int legend_rows; /* series in it, from the first; fewer than there are if it would be too high */

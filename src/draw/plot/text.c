@@ -72,6 +72,21 @@ double poli_text_width(const char *text, double size)
   return size * piece_width(text, strlen(text));
 }
 
+size_t poli_text_break(const char *text, double width, double size)
+{
+  const double whole = poli_text_rich_width(text, size);
+  double best = whole; /* width of the longer line */
+  size_t at = 0;
+  if (whole <= width) return 0;
+  for (size_t i = 1; text[i - 1] != '\0' && text[i] != '\0'; i++) {
+    if (strchr(" ._", text[i - 1]) == NULL) continue;
+    const double first = size * piece_width(text, i),
+                 longer = first > whole - first ? first : whole - first;
+    if (longer < best) best = longer, at = i;
+  }
+  return at;
+}
+
 /* The length of "^12" or "^-12" at the start of the text, else 0; the minus may be the true one. */
 static size_t raised_length(const char *text)
 {

@@ -18,6 +18,10 @@ void poli_text_shorten(const char *text, int max, char *result);
  */
 void poli_text_fit(const char *text, double width, double size, int max, char *result);
 
+/* Where to break a text that is wider than this into two lines, after a blank, a dot or an
+ * underscore: the index of the first byte of the second line, 0 if it fits or there is no place. */
+size_t poli_text_break(const char *text, double width, double size);
+
 /* A bound of the width of the text in usual fonts without serifs; '^' is a character as others. */
 double poli_text_width(const char *text, double size);
 
