@@ -81,7 +81,8 @@ function rodEnds(index) {
  * in its place. */
 function standIns(body, index) {
   const color = bodyColor(index), { ends, even } = rodEnds(index), parts = [], unit = [1, 0, 0, 0];
-  const ellipsoid = () => makeShape(index, 'ellipsoid', -1, body.size.map((half) => 2 * Math.max(half, Math.min(0.0025 * roughScale, 0.25 * Math.max(...body.size)))), [0, 0, 0], body.axes, color);
+  const least = Math.min(0.0025 * roughScale, 0.25 * Math.max(...body.size));
+  const ellipsoid = () => makeShape(index, 'ellipsoid', -1, body.size.map((half) => 2 * Math.max(half, least)), [0, 0, 0], body.axes, color);
   const ball = (at, radius) => makeShape(index, 'ball', -1, [2 * radius, 2 * radius, 2 * radius], at, unit, color);
   if (!ends.length) return [ellipsoid()];
   for (const end of ends) {

@@ -49,9 +49,20 @@ class View {
     return points;
   }
 
+  /** The direction of a view.  Home is from the side and above; flat mechanisms are seen more from the front. */
+  directionOf(name) {
+    const away = new THREE.Vector3(...standardViews[name]);
+    const size = bounds.getSize(new THREE.Vector3()).applyQuaternion(this.turn.clone().inverse());
+    const [x, y, z] = size.toArray().map(Math.abs), most = Math.max(x, y, z);
+    if (name === 'home' && z < 0.25 * most) away.z = 1;
+    else if (name === 'home' && y < 0.25 * most) away.x = 0.45;
+    else if (name === 'home' && x < 0.25 * most) away.set(1, -0.45, away.z);
+    return away.normalize().applyQuaternion(this.turn);
+  }
+
   /** From a direction, so near and so centred that all points just fit. */
   look(name) {
-    const away = new THREE.Vector3(...standardViews[name]).normalize().applyQuaternion(this.turn);
+    const away = this.directionOf(name);
     const side = new THREE.Vector3().crossVectors(up, away).normalize(), top = new THREE.Vector3().crossVectors(away, side);
     const high = Math.tan((this.camera.fov * Math.PI) / 360) * 0.8, wide = high * Math.max(this.camera.aspect, 0.2);
     const middle = bounds.getCenter(new THREE.Vector3()), arm = new THREE.Vector3();

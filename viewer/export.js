@@ -146,7 +146,10 @@ function makeGltf() {
     if (!geometries.has(form)) {
       const geometry = shape.mesh >= 0 ? meshShapes[shape.mesh] : unitShape(shape.type, 50);
       geometries.set(form, {
-        attributes: { POSITION: numbers.add(Float32Array.from(geometry.attributes.position.array), 'VEC3', true), NORMAL: numbers.add(Float32Array.from(geometry.attributes.normal.array), 'VEC3') },
+        attributes: {
+          POSITION: numbers.add(Float32Array.from(geometry.attributes.position.array), 'VEC3', true),
+          NORMAL: numbers.add(Float32Array.from(geometry.attributes.normal.array), 'VEC3'),
+        },
         indices: numbers.add(Uint32Array.from(cornersOfTriangles(geometry)), 'SCALAR'),
       });
     }

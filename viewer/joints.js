@@ -18,7 +18,8 @@ function pinEnds(joint, size) {
     for (const { shape } of shapesAt(body, position)) {
       const m = shape.matrix, along = (c) => axis[0] * m[c] + axis[1] * m[4 + c] + axis[2] * m[8 + c];
       const round = ['cylinder', 'cone', 'rod'].includes(shape.type), ball = ['sphere', 'ellipsoid', 'ball'].includes(shape.type);
-      const half = 0.5 * (ball ? Math.hypot(along(0), along(1), along(2)) : round ? Math.hypot(along(0), along(1)) + Math.abs(along(2)) : Math.abs(along(0)) + Math.abs(along(1)) + Math.abs(along(2)));
+      const half = 0.5 * (ball ? Math.hypot(along(0), along(1), along(2))
+        : (round ? Math.hypot(along(0), along(1)) : Math.abs(along(0)) + Math.abs(along(1))) + Math.abs(along(2)));
       const height = [m[3], m[7], m[11]].reduce((sum, x, c) => sum + (x - position[c]) * axis[c], 0);
       if (half > 6 * size) continue; // the pin ends in it
       low = Math.min(low, height - half);
@@ -70,8 +71,13 @@ function partsOf(joint, number) {
       const parts = [['pin', atMarker(first, middle, [0.62 * size, 0.62 * size, high - low])]];
       // the eye about the pin, on bodies that are rods; a stand where the ground holds them
       const rods = [first, second].filter((marker) => marker.body >= 0 && !drawn(marker));
-      rods.forEach((marker, i) => parts.push(['eye', { ...atMarker(marker, rods.length === 2 ? (i - 0.5) * size : 0, [size, size, (rods.length === 2 ? 0.98 : 1.9) * size]), color: bodyColor(marker.body) }]));
-      for (const marker of [first, second]) if (marker.body < 0 && !shapedBodies.has(-1)) parts.push(['cheek', atMarker(marker, low, [1.7 * size, 1.7 * size, 0.5 * size])], ['cheek', atMarker(marker, high, [1.7 * size, 1.7 * size, 0.5 * size])]);
+      rods.forEach((marker, i) => {
+        const [z, long] = rods.length === 2 ? [(i - 0.5) * size, 0.98 * size] : [0, 1.9 * size];
+        parts.push(['eye', { ...atMarker(marker, z, [size, size, long]), color: bodyColor(marker.body) }]);
+      });
+      for (const marker of [first, second])
+        if (marker.body < 0 && !shapedBodies.has(-1))
+          for (const z of [low, high]) parts.push(['cheek', atMarker(marker, z, [1.7 * size, 1.7 * size, 0.5 * size])]);
       return parts;
     }
     case 'prismatic': case 'cylindrical': {

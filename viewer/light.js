@@ -191,6 +191,7 @@ class Occlusion {
           for ( int i = 0; i < 16; i ++ ) {
             float a = 2.39996 * float( i ) + turn;
             vec2 at = wide * sqrt( ( float( i ) + 0.5 ) / 16.0 ) * vec2( cos( a ), sin( a ) * aspect );
+            if ( any( greaterThan( abs( uvAt + at - 0.5 ), vec2( 0.5 ) ) ) ) continue; // not in the picture
             vec3 v = place( uvAt + at ) - p;
             float far = dot( v, v ), fall = max( 1.0 - far / ( reach * reach ), 0.0 );
             sum += fall * max( dot( v, n ) - 0.012 * reach, 0.0 ) / ( sqrt( far ) + 0.02 * reach );

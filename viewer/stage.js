@@ -128,14 +128,15 @@ class Stage {
     this.backdrop.setSize(width, height);
   }
 
-  /** Takes the size that the page gives; the picture is empty then. */
+  /** Takes the size that the page gives; says whether it changed, and the picture is empty then. */
   resize() {
     const { clientWidth: width, clientHeight: height } = this.canvas;
-    if (!width || !height) return;
+    if (!width || !height || (width === this.width && height === this.height)) return false;
     Object.assign(this, { width, height });
     this.renderer.setSize(width, height, false);
     this.sizeTargets();
     this.camera.aspect = width / height;
+    return true;
   }
 
   setTime(time) {
