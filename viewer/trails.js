@@ -59,7 +59,7 @@ class Ribbon extends THREE.Mesh {
   set(stage) {
     const { uniforms } = this.material;
     uniforms.now.value = stage.time;
-    uniforms.trail.value = 0.25 * stage.span;
+    uniforms.trail.value = 0.25 * stage.span || 1;
     uniforms.pixel.value.set(1 / stage.width, 1 / stage.height);
   }
 }
