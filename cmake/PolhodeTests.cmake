@@ -111,13 +111,17 @@ set_tests_properties(install/core_alone PROPERTIES ENVIRONMENT
   "CC=${CMAKE_C_COMPILER};CMAKE=${CMAKE_COMMAND};LAUNCHER=${CMAKE_C_COMPILER_LAUNCHER}")
 
 # The viewer's page in a headless Chromium.  A browser that is missing is a failure, not a skip.
-file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/tests/viewer/page)
-add_test(NAME viewer/page
-  COMMAND ${POLHODE_PYTHON} ${PROJECT_SOURCE_DIR}/tests/viewer/test_page.py
-    $<TARGET_FILE:polhode_cli> ${PROJECT_SOURCE_DIR}
-  WORKING_DIRECTORY ${PROJECT_BINARY_DIR}/tests/viewer/page)
-set_tests_properties(viewer/page PROPERTIES TIMEOUT 900
-  ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1;OPENBLAS_NUM_THREADS=1")
+foreach(name page features)
+  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/tests/viewer/${name})
+  add_test(NAME viewer/${name}
+    COMMAND ${POLHODE_PYTHON} ${PROJECT_SOURCE_DIR}/tests/viewer/test_${name}.py
+      $<TARGET_FILE:polhode_cli> ${PROJECT_SOURCE_DIR}
+    WORKING_DIRECTORY ${PROJECT_BINARY_DIR}/tests/viewer/${name})
+  set_tests_properties(viewer/${name} PROPERTIES TIMEOUT 1500
+    ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1;OPENBLAS_NUM_THREADS=1")
+endforeach()
+add_test(NAME viewer/palette
+  COMMAND ${POLHODE_PYTHON} ${PROJECT_SOURCE_DIR}/tests/viewer/test_palette.py ${PROJECT_SOURCE_DIR})
 
 # Instructions per step against a record: of optimised builds only.
 add_executable(bench_hot_loops tests/bench/hot_loops.c)

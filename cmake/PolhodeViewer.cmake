@@ -1,4 +1,4 @@
-# The page of the viewer: draw/viewer/page.html with its style sheet, its programs and three.js put in, as
+# The page of the viewer: viewer/page.html with its style sheet, its programs and three.js put in, as
 # two arrays of bytes in a C source; the data of a result goes between them.
 #
 # three.js comes from the system (Debian: libjs-three), not from this repository.  Run as a script
@@ -44,17 +44,19 @@ function(put name)
   endforeach()
   string(FIND ${page} ${mark} at)
   if(at EQUAL -1)
-    message(FATAL_ERROR "draw/viewer/page.html has no @${name}@")
+    message(FATAL_ERROR "viewer/page.html has no @${name}@")
   endif()
   string(REPLACE ${mark} ${text} page ${page})
   set(page ${page} PARENT_SCOPE)
 endfunction()
 
 # The programs in the order in which they need each other.
+set(programs data palette geometry copies light bodies gears joints springs forces trails floor polhode tempo
+  camera labels stage plot export player controls address api main)
 put(STYLE ${FOLDER}/viewer.css)
 put(THREE ${THREE} ${ORBIT})
-put(VIEWER ${FOLDER}/data.js ${FOLDER}/symbols.js ${FOLDER}/copies.js ${FOLDER}/stage.js
-  ${FOLDER}/plot.js ${FOLDER}/main.js)
+list(TRANSFORM programs REPLACE "(.+)" "${FOLDER}/\\1.js")
+put(VIEWER ${programs})
 
 string(HEX "@DATA@" mark)
 string(FIND ${page} ${mark} at)

@@ -24,10 +24,10 @@ PAGES = ("getting-started.md", "tutorial.md", "gallery.md")
 # size and start of the pages that are photographed, as docs/viewer.md explains
 SHOTS = {
     "heavy_top": (1000, 640, "t=0.3"),
-    "spatial_slider_crank": (830, 510, "t=0.35&plot=guide.displacement,guide.speed"),
-    "suspension": (860, 550, "t=0.6&plot=chassis.position.z,wheel.position.z"),
-    "dzhanibekov_nut": (860, 550, "t=5&plot=nut.angular_velocity"),
-    "stewart_platform": (830, 510, "t=0.75&plot=platform.position"),
+    "spatial_slider_crank": (1000, 640, "t=0.35&plot=guide.displacement,guide.speed"),
+    "suspension": (1000, 640, "t=0.6&plot=chassis.position.z,wheel.position.z"),
+    "dzhanibekov_nut": (1000, 640, "t=4.9&plot=nut.angular_velocity&polhode=nut&zoom=0.6"),
+    "stewart_platform": (1000, 640, "t=0.75&plot=platform.position"),
 }
 
 
@@ -36,6 +36,7 @@ def photograph(browser, page, picture):
     browser.resize(width, height)
     browser.open(page, f"#{start}&paused&theme=light")
     browser.wait_for("window.polhode !== undefined")
+    browser.wait_for("polhode.state().still")
     # two frames: the first draws, the second shows
     browser.run("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))")
     browser.screenshot(picture)
@@ -51,7 +52,7 @@ def main(arguments):
         return 2
     polhode = pathlib.Path(arguments[0]).resolve()
     images = SOURCE / "docs/images"
-    with tempfile.TemporaryDirectory() as name, Browser() as browser:
+    with tempfile.TemporaryDirectory() as name, Browser(timeout=180) as browser:
         for page in PAGES:
             folder = pathlib.Path(name) / page
             folder.mkdir()

@@ -1,52 +1,67 @@
-// Many copies of one geometry in one draw call.  Their corners are found here, not by the graphics: that
-// is little work (0.5 ms for 50 000 corners), where a software renderer takes long over instances.
+// Many copies of one geometry in one draw call, and the matrices that place them.
 
-/** Copies of a geometry; copy i has the matrix at 16 i of `matrices`, 4 x 4 by columns. */
-class Copies extends THREE.Mesh {
+/** Copies of a geometry as instances; copy i has the matrix at 16 i of `matrices`, 4 x 4 by columns.  The geometry
+ * belongs to these copies alone, since it holds their colours. */
+class Instances extends THREE.InstancedMesh {
+  constructor(geometry, material, count) {
+    super(geometry, material, count);
+    this.matrices = this.instanceMatrix.array;
+    this.instanceMatrix.setUsage(THREE.DynamicDrawUsage);
+    this.frustumCulled = false; // its bounds change
+    this.castShadow = this.receiveShadow = true;
+  }
+
+  /** One colour for each copy; the material must have vertexColors. */
+  setColors(colors) {
+    const array = new Float32Array(3 * this.count);
+    colors.forEach((color, i) => linear(color).toArray(array, 3 * i));
+    this.geometry.setAttribute('color', new THREE.InstancedBufferAttribute(array, 3));
+    return this;
+  }
+
+  /** To be called when the matrices have changed.  Copies without a place are not drawn. */
+  place() {
+    dropLost(this.matrices);
+    this.instanceMatrix.needsUpdate = true;
+  }
+}
+
+/** The same where the processor does the work of the graphics, which takes long over instances: the corners of all
+ * copies are found here. */
+class Corners extends THREE.Mesh {
   constructor(geometry, material, count) {
     super(new THREE.BufferGeometry(), material);
-    const { position, normal } = geometry.attributes;
+    const { position, normal, shade } = geometry.attributes;
     Object.assign(this, { source: geometry, count, corners: position.count, points: position.array, normals: normal.array });
     this.matrices = new Float32Array(16 * count);
     this.geometry.setIndex(this.repeatedIndex());
-    this.p = this.changing('position', new Float32Array(3 * count * this.corners), 3);
-    this.n = this.changing('normal', new Float32Array(3 * count * this.corners), 3);
-    this.frustumCulled = false; // its bounds change
+    for (const name of ['position', 'normal'])
+      this.geometry.setAttribute(name, new THREE.BufferAttribute(new Float32Array(3 * count * this.corners), 3).setUsage(THREE.DynamicDrawUsage));
+    if (shade) this.geometry.setAttribute('shade', new THREE.BufferAttribute(Float32Array.from({ length: count * this.corners }, (_, i) => shade.array[i % this.corners]), 1));
+    this.frustumCulled = false;
+    this.castShadow = true; // and receives none: looking that up for every pixel takes too long
   }
 
   repeatedIndex() {
-    const { index } = this.source;
-    const size = index ? index.count : this.corners, all = new Uint32Array(this.count * size);
+    const { index } = this.source, size = index ? index.count : this.corners, all = new Uint32Array(this.count * size);
     for (let i = 0, at = 0; i < this.count; i++)
       for (let k = 0; k < size; k++) all[at++] = i * this.corners + (index ? index.array[k] : k);
     return new THREE.BufferAttribute(all, 1);
   }
 
-  /** An attribute that every frame writes anew; gives its array. */
-  changing(name, array, size) {
-    this.geometry.setAttribute(name, new THREE.BufferAttribute(array, size, size === 4).setUsage(THREE.DynamicDrawUsage));
-    return array;
-  }
-
-  /** One colour for each copy, times the shade of each corner. */
   setColors(colors) {
-    const shade = this.source.attributes.shade.array, color = new THREE.Color();
-    this.plain = new Float32Array(3 * this.count * this.corners);
-    for (let i = 0, at = 0; i < this.count; i++)
-      for (let v = 0; v < this.corners; v++, at += 3) color.set(colors[i]).multiplyScalar(shade[v]).toArray(this.plain, at);
-    this.geometry.setAttribute('color', new THREE.BufferAttribute(this.plain, 3));
+    const array = new Float32Array(3 * this.count * this.corners);
+    colors.forEach((color, i) => {
+      const { r, g, b } = linear(color);
+      for (let v = 0, at = 3 * i * this.corners; v < this.corners; v++, at += 3) { array[at] = r; array[at + 1] = g; array[at + 2] = b; }
+    });
+    this.geometry.setAttribute('color', new THREE.BufferAttribute(array, 3));
+    return this;
   }
 
-  /** From now on light is found here too, at corners; the material must know no light. */
-  bakeLight(lights) {
-    this.lights = lights;
-    this.geometry.deleteAttribute('normal');
-    this.lit = this.changing('color', new Uint8Array(4 * this.count * this.corners), 4);
-  }
-
-  /** Brings all corners to where the matrices say. */
   place() {
-    const { p, n, points, normals, matrices: m, count } = this;
+    const { points, normals, matrices: m, count, geometry: { attributes } } = this, p = attributes.position.array, n = attributes.normal.array;
+    dropLost(m);
     for (let i = 0, at = 0; i < count; i++) {
       const k = 16 * i;
       const ax = m[k], ay = m[k + 1], az = m[k + 2], bx = m[k + 4], by = m[k + 5], bz = m[k + 6];
@@ -65,24 +80,33 @@ class Copies extends THREE.Mesh {
         n[at + 2] = az * u + bz * w + cz * s;
       }
     }
-    if (this.lights) this.shine();
-    for (const attribute of Object.values(this.geometry.attributes))
-      if (attribute.usage === THREE.DynamicDrawUsage) attribute.needsUpdate = true;
+    attributes.position.needsUpdate = attributes.normal.needsUpdate = true;
   }
+}
 
-  /** Colours under the lights, as MeshLambertMaterial has them. */
-  shine() {
-    const { n, plain, lit, lights: { up: u, sun, lamp, above, below } } = this;
-    for (let v = 0, to = 0; v < plain.length; v += 3, to += 4) {
-      const x = n[v], y = n[v + 1], z = n[v + 2], scale = 1 / Math.sqrt(x * x + y * y + z * z || 1);
-      const high = 0.5 + 0.5 * scale * (x * u.x + y * u.y + z * u.z);
-      const direct = scale * (Math.max(0, x * sun.x + y * sun.y + z * sun.z) + Math.max(0, x * lamp.x + y * lamp.y + z * lamp.z));
-      lit[to] = Math.min(255, 255 * plain[v] * (direct + below.r + high * (above.r - below.r)));
-      lit[to + 1] = Math.min(255, 255 * plain[v + 1] * (direct + below.g + high * (above.g - below.g)));
-      lit[to + 2] = Math.min(255, 255 * plain[v + 2] * (direct + below.b + high * (above.b - below.b)));
-      lit[to + 3] = 255;
-    }
-  }
+/** Matrices of copies that have no place become zero. */
+function dropLost(m) {
+  for (let i = 0; i < m.length; i += 16) if (isNaN(m[i + 12] + m[i + 13] + m[i + 14])) m.fill(0, i, i + 16);
+}
+
+/** Whether the processor does the work of the graphics. */
+function findSoftware() {
+  const gl = document.createElement('canvas').getContext('webgl'), info = gl && gl.getExtension('WEBGL_debug_renderer_info');
+  const name = info ? gl.getParameter(info.UNMASKED_RENDERER_WEBGL) : '';
+  if (gl && gl.getExtension('WEBGL_lose_context')) gl.getExtension('WEBGL_lose_context').loseContext();
+  return /swiftshader|llvmpipe|software/i.test(name);
+}
+const software = findSoftware();
+const crowded = software && Math.max(scene.shapes.length, numBodies) > 100; // too much for fine light
+
+function makeCopies(geometry, material, count) {
+  return crowded ? new Corners(geometry, material, count) : new Instances(geometry, material, count);
+}
+
+/** Gives a mesh a name, which tells what it shows. */
+function named(name, mesh) {
+  mesh.name = name;
+  return mesh;
 }
 
 /** Columns of a (3 x 4, at) times b (3 x 4, at) into a 4 x 4 matrix of WebGL. */
@@ -106,9 +130,11 @@ function localMatrix(position, rotation, size) {
 
 /** Things fixed in bodies, all of one geometry: [{body, matrix}]. */
 function fixedCopies(geometry, material, items) {
-  const mesh = new Copies(geometry, material, items.length);
+  const mesh = makeCopies(geometry, material, items.length);
+  mesh.items = items;
   mesh.follow = () => {
-    items.forEach(({ body, matrix }, i) => writeProduct(mesh.matrices, 16 * i, pose.m, matrixOf(body), matrix, 0));
+    for (let i = 0; i < items.length; i++)
+      writeProduct(mesh.matrices, 16 * i, pose.m, matrixOf(items[i].body), items[i].matrix, 0);
     mesh.place();
   };
   return mesh;
@@ -120,7 +146,7 @@ function writeAlong(out, to, from, d, radius, length) {
   const z = [d[0] / size, d[1] / size, d[2] / size];
   const least = Math.abs(z[0]) < 0.6 ? [1, 0, 0] : [0, 1, 0];
   let x = [least[1] * z[2] - least[2] * z[1], least[2] * z[0] - least[0] * z[2], least[0] * z[1] - least[1] * z[0]];
-  const norm = Math.hypot(x[0], x[1], x[2]);
+  const norm = Math.hypot(x[0], x[1], x[2]) || 1;
   x = x.map((value) => value / norm);
   const y = [z[1] * x[2] - z[2] * x[1], z[2] * x[0] - z[0] * x[2], z[0] * x[1] - z[1] * x[0]];
   for (let r = 0; r < 3; r++) {
@@ -131,4 +157,12 @@ function writeAlong(out, to, from, d, radius, length) {
   }
   out[to + 3] = out[to + 7] = out[to + 11] = 0;
   out[to + 15] = 1;
+}
+
+/** The same as a 3 x 4 matrix, for things fixed in a body. */
+function matrixAlong(from, d, radius, length) {
+  const m = new Float64Array(16), out = new Float64Array(12);
+  writeAlong(m, 0, from, d, radius, length);
+  for (let r = 0; r < 3; r++) for (let c = 0; c < 4; c++) out[4 * r + c] = m[4 * c + r];
+  return out;
 }

@@ -1,5 +1,5 @@
-/* Animation of a result as a single HTML page, which needs no network and no other file.
- * docs/viewer.md describes the page. */
+/* Animation of a result as a single HTML page, which needs no network and no other file, or as a
+ * binary glTF file.  docs/viewer.md describes both. */
 #ifndef POLHODE_VIEW_H
 #define POLHODE_VIEW_H
 
@@ -27,11 +27,13 @@ typedef struct pol_view_summary {
   long bytes; /* size of the page */
 } pol_view_summary;
 
-/* Writes the page to `path`; an existing file is replaced.  The result must belong to this model:
- * it needs the position of every body and the rotation of every rigid body.  On failure, message
- * (may be NULL) gives the reason.  POL_BAD_ARGUMENT: the result lacks a channel, has no rows or
- * cannot be read, or a mesh file is missing or invalid; an existing page is kept.  POL_IO: the page
- * cannot be written.  POL_NO_MEMORY. options may be NULL (all zero); summary may be NULL. */
+/* Writes the page to `path`, or, if the path ends in ".glb", bodies and motion as binary glTF 2.0
+ * (channels are counted, not written); an existing file is replaced.  The result must belong to
+ * this model: it needs the position of every body and the rotation of every rigid body.  On
+ * failure, message (may be NULL) gives the reason.  POL_BAD_ARGUMENT: the result lacks a channel,
+ * has no rows or cannot be read, or a mesh file is missing or invalid; an existing page is kept.
+ * POL_IO: the page cannot be written.  POL_NO_MEMORY. options may be NULL (all zero); summary may
+ * be NULL. */
 pol_status pol_view_write(const char *path, const pol_model *model, pol_result *result,
                           const pol_view_options *options, pol_view_summary *summary, char *message,
                           size_t size);

@@ -410,11 +410,13 @@ static int write_view(const cli_args *args, const char *page, int frames)
                                "bytes", (json_int_t)summary.bytes);
     code = cli_json_print(object) == 0 ? CLI_DONE : CLI_FAILED;
   } else if (code == CLI_DONE && !args->quiet) {
-    cli_print_row("page", "%s, %.1f MB: open it in a browser", page, (double)summary.bytes / 1e6);
+    const int gltf = cli_ends_in(page, ".glb");
+    cli_print_row(gltf ? "glTF" : "page", "%s, %.1f MB: open it in %s", page,
+                  (double)summary.bytes / 1e6, gltf ? "a 3D program" : "a browser");
     cli_print_row("frames", "%d of %ld rows", summary.frames, pol_result_rows(result));
     cli_print_row("bodies", "%d", summary.bodies);
-    cli_print_row("quantities", "%d", summary.channels);
-    if (summary.left_out > 0)
+    if (!gltf) cli_print_row("quantities", "%d", summary.channels);
+    if (!gltf && summary.left_out > 0)
       fprintf(stderr, "note: %d quantities omitted by the size limit; fewer --frames allow more\n",
               summary.left_out);
   }
@@ -426,9 +428,9 @@ static int write_view(const cli_args *args, const char *page, int frames)
 static int view(const cli_args *args)
 {
   long frames = 0;
-  if (args->out != NULL && !cli_ends_in(args->out, ".html"))
+  if (args->out != NULL && !cli_ends_in(args->out, ".html") && !cli_ends_in(args->out, ".glb"))
     return cli_refuse_one("polhode view", args->json, "--out", args->out,
-                          "must be a file name that ends in .html");
+                          "must be a file name that ends in .html or .glb");
   if (args->frames != NULL && (!to_count(args->frames, &frames) || frames < 2 || frames > 1000000))
     return cli_refuse_one("polhode view", args->json, "--frames", args->frames,
                           "must be a whole number from 2 to 1000000");
@@ -446,7 +448,8 @@ static int view(const cli_args *args)
 }
 
 static const cli_option view_options[] = {
-    {"--out", "PAGE.html", "name of the page (default: RESULT with the extension .html)", CLI_TEXT,
+    {"--out", "PAGE.html",
+     "name of the page (default: RESULT with the extension .html), or FILE.glb: glTF", CLI_TEXT,
      offsetof(cli_args, out), NULL},
     {"--model", "MODEL.json", "the model, if the result does not contain it (CSV)", CLI_TEXT,
      offsetof(cli_args, model), NULL},
@@ -462,12 +465,14 @@ const cli_command cli_view = {
     .summary = "write an HTML page that animates a result",
     .operand = "RESULT",
     .text = "Writes one HTML page with the motion in 3D and plots beside it. It opens\n"
-            "in any browser and needs no network and no other file.\n\n"
+            "in any browser and needs no network and no other file. A name that ends in\n"
+            ".glb gets bodies and motion as binary glTF, which 3D programs read.\n\n"
             "The examples use top.h5, written by polhode run MODEL.json --out top.h5.\n\n"
             "Exit status: 0 done, 1 out of memory or disk space, 2 invalid input.",
     .examples = "  polhode view top.h5\n"
                 "  polhode view top.csv --model models/bruels-cardona-2010/heavy_top.json\n"
-                "  polhode view top.h5 --frames 500 --out top_500.html",
+                "  polhode view top.h5 --frames 500 --out top_500.html\n"
+                "  polhode view top.h5 --out top.glb",
     .options = view_options,
     .num_options = sizeof view_options / sizeof view_options[0],
     .run = view,

@@ -254,6 +254,45 @@ static void results_of_other_models_are_refused(void **state)
   pol_model_free(&model);
 }
 
+static unsigned word_at(const char *bytes)
+{
+  const unsigned char *b = (const unsigned char *)bytes;
+  return b[0] | (unsigned)b[1] << 8 | (unsigned)b[2] << 16 | (unsigned)b[3] << 24;
+}
+
+/* A path that ends in .glb: the sizes in the headers are those of the file, and the numbers of the
+ * motion are in it.  What else is in the file is in test_features.py. */
+static void gltf_files_hold_the_motion(void **state)
+{
+  (void)state;
+  char message[256] = "", *bytes = NULL;
+  size_t size = 0;
+  pol_view_summary summary;
+  write_result("motion.csv", 11);
+  pol_model *model = read_model();
+  pol_result *result = open_result("motion.csv");
+  assert_int_equal(
+      pol_view_write("motion.glb", model, result, NULL, &summary, message, sizeof message), POL_OK);
+  assert_int_equal(poli_read_file("motion.glb", &bytes, &size), POL_OK);
+  assert_int_equal(summary.bytes, size);
+  assert_memory_equal(bytes, "glTF", 4);
+  assert_int_equal(word_at(bytes + 4), 2);
+  assert_int_equal(word_at(bytes + 8), size);
+  const size_t text = word_at(bytes + 12), numbers = word_at(bytes + 20 + text);
+  assert_int_equal(28 + text + numbers, size);
+  assert_int_equal(text % 4, 0);
+  /* the last numbers: positions of the point mass, y = 0.5 row */
+  for (int i = 0; i < 11; i++) {
+    float x[3];
+    memcpy(x, bytes + size - 11 * sizeof x + (size_t)i * sizeof x, sizeof x);
+    assert_true(x[0] == 0.0f && x[2] == 0.0f);
+    assert_true(fabs((double)x[1] - 0.5 * i) < 1e-4);
+  }
+  free(bytes);
+  pol_result_close(&result);
+  pol_model_free(&model);
+}
+
 /* The bytes that a text of base64 stands for, up to a character that is no digit. */
 static size_t decode(const char *text, unsigned char *bytes)
 {
@@ -411,6 +450,7 @@ int main(void)
       cmocka_unit_test(many_bodies_have_all_their_frames),
       cmocka_unit_test(pages_hold_everything_and_no_text_breaks_out),
       cmocka_unit_test(results_of_other_models_are_refused),
+      cmocka_unit_test(gltf_files_hold_the_motion),
       cmocka_unit_test(data_come_back_from_base64),
       cmocka_unit_test(meshes_of_all_kinds),
       cmocka_unit_test(pages_hold_each_mesh),

@@ -24,6 +24,7 @@ static int install(void **state)
 typedef struct input {
   const pol_model *model;
   pol_result *result;
+  const char *path;
 } input;
 
 static pol_status write_page(void *user)
@@ -31,15 +32,15 @@ static pol_status write_page(void *user)
   const input *in = user;
   const pol_view_options options = {.folder = "."};
   char message[64] = "?????";
-  remove("alloc.html"); /* of a test that failed */
+  remove(in->path); /* of a test that failed */
   const pol_status status =
-      pol_view_write("alloc.html", in->model, in->result, &options, NULL, message, sizeof message);
-  FILE *page = fopen("alloc.html", "rb");
+      pol_view_write(in->path, in->model, in->result, &options, NULL, message, sizeof message);
+  FILE *page = fopen(in->path, "rb");
   if ((page != NULL) != (status == POL_OK)) fail_msg("a page although status %d, or none", status);
   if ((message[0] != '\0') != (status != POL_OK) || message[0] == '?')
     fail_msg("status %d with the message '%s'", status, message);
   if (page != NULL) fclose(page);
-  remove("alloc.html");
+  remove(in->path);
   return status;
 }
 
@@ -54,20 +55,23 @@ static void write_text(const char *path, const char *text)
 static void pages(void **state)
 {
   (void)state;
-  input in = {NULL, NULL};
+  input in = {NULL, NULL, "alloc.html"};
   pol_model *model = NULL;
   pol_errors errors = {0, NULL};
   write_text("alloc.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n");
-  write_text("alloc.csv", "t,a.position.x,a.position.y,a.position.z,a.quaternion.w,a.quaternion.x,"
-                          "a.quaternion.y,a.quaternion.z,energy.total\n"
-                          "0,0,0,0,1,0,0,0,5\n1,0,0,1,1,0,0,0,5\n");
+  write_text("alloc.csv",
+             "t,a.position.x,a.position.y,a.position.z,a.quaternion.w,a.quaternion.x,"
+             "a.quaternion.y,a.quaternion.z,b.position.x,b.position.y,b.position.z,b.quaternion.w,"
+             "b.quaternion.x,b.quaternion.y,b.quaternion.z,energy.total\n"
+             "0,0,0,0,1,0,0,0,0,0,0,1,0,0,0,5\n1,0,0,1,1,0,0,0,0,0,1,1,0,0,0,5\n");
   assert_int_equal(
       pol_model_read_text(&model,
                           "{\"bodies\": [{\"name\": \"a\", \"mass\": 1, \"inertia\": [1, 1, 1],"
-                          "\"shapes\": [{\"type\": \"mesh\", \"file\": \"alloc.obj\"}]}],"
+                          "\"shapes\": [{\"type\": \"mesh\", \"file\": \"alloc.obj\"}]},"
+                          "{\"name\": \"b\", \"mass\": 1, \"inertia\": [1, 1, 1]}],"
                           "\"markers\": [{\"name\": \"m\", \"body\": \"a\"}],"
                           "\"joints\": [{\"name\": \"j\", \"type\": \"spherical\", \"bodies\":"
-                          "[\"a\", \"ground\"], \"point\": [0, 0, 0]}],"
+                          "[\"a\", \"b\"], \"point\": [0, 0, 1]}],"
                           "\"forces\": [{\"name\": \"f\", \"type\": \"force\", \"body\": \"a\","
                           "\"force\": [1, 0, 0]}],"
                           "\"simulation\": {\"step\": 1, \"end\": 1}}",
@@ -75,6 +79,8 @@ static void pages(void **state)
       POL_OK);
   assert_int_equal(pol_result_open(&in.result, "alloc.csv", NULL, 0), POL_OK);
   in.model = model;
+  assert_true(alloc_exhaust(write_page, &in) > 60);
+  in.path = "alloc.glb";
   assert_true(alloc_exhaust(write_page, &in) > 60);
   pol_result_close(&in.result);
   pol_model_free(&model);

@@ -360,14 +360,14 @@ pol_status pol_simulation_pose(pol_simulation *simulation, const pol_state *stat
 {
   pol_simulation *sim = simulation;
   pol_energy energy;
-  const pol_status status = measure_residuals(sim, state, 0);
-  if (status != POL_OK) return status;
+  poli_instant now;
   poli_simulation_copy_solution(sim, state);
   sim->state.t = state->t;
   sim->event = -1;
-  const pol_point at = pol_state_point(&sim->state);
-  pol_formulation_energy(sim->formulation, &at, &energy);
-  set_invariants(sim, &sim->state, &energy);
+  const pol_status status = measure_residuals(sim, &sim->state, 0, &now);
+  if (status != POL_OK) return status;
+  poli_instant_energy(&now, &energy);
+  set_invariants(sim, &now, sim->state.p, &energy);
   poli_simulation_measure_now(sim, state->t, &energy);
   return POL_OK;
 }

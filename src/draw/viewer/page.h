@@ -19,6 +19,7 @@ void poli_page_write_json(FILE *file, const char *id, const char *json);
 
 /* Numbers as bytes, the least significant first. */
 void poli_put_uint16(unsigned char *to, unsigned value);
+void poli_put_uint32(unsigned char *to, uint32_t value);
 void poli_put_float(unsigned char *to, float value);
 
 #endif

@@ -216,8 +216,8 @@ static const poli_field body_fields[] = {
     {"shapes", &poli_objects, AT(shapes), &shape_kind, "must be a list of shapes",
      .standard = "none",
      .help =
-         "geometry, for the viewer and for `density` and `\"auto\"` inertia; without shapes, the "
-         "inertia ellipsoid is drawn"},
+         "geometry, for the viewer and for `density` and `\"auto\"` inertia; without shapes, rods "
+         "to its joints or its inertia ellipsoid are drawn"},
     {.key = NULL},
 };
 

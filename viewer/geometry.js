@@ -1,4 +1,4 @@
-// Geometries: unit shapes of bodies, symbols of joints, springs and arrows.  z is the axis of all.
+// Geometries: unit shapes of bodies, parts of joints, coils, gears.  z is the axis of all.
 
 /** Turns a geometry that lies along y, as three.js makes them, so that it lies along z. */
 function alongZ(geometry) {
@@ -57,18 +57,21 @@ function shaded(geometry, brightness) {
   return result;
 }
 
-const octants = (x, y, z) => (x * y * z > 0 ? 1 : 0.72);
-const quadrants = (x, y) => (x * y > 0 ? 1 : 0.8);
+const octants = (x, y, z) => (x * y * z > 0 ? 1 : 0.66);
+const quadrants = (x, y) => (x * y > 0 ? 1 : 0.78);
 const even = () => 1;
 
-/** Shapes of unit size; the more there are, the coarser. */
-function unitShape(type, count) {
-  const round = count > 400 ? 8 : count > 100 ? 16 : count > 20 ? 32 : 48;
+/** Shapes of unit size; the more there are, the coarser.  Those that turn have two tones. */
+function unitShape(type, count, turns = true) {
+  const round = count > 5000 && crowded ? 6 : count > 2000 || (count > 400 && crowded) ? 8 : count > 400 ? 12 : count > 100 ? 20 : count > 20 ? 32 : 64;
+  const tone = (brightness) => (turns ? brightness : even);
   switch (type) {
     case 'box': return shaded(new THREE.BoxBufferGeometry(1, 1, 1), even);
-    case 'cylinder': return shaded(alongZ(new THREE.CylinderBufferGeometry(0.5, 0.5, 1, round, 1)), quadrants);
-    case 'cone': return shaded(alongZ(new THREE.CylinderBufferGeometry(0, 0.5, 1, round, 1)), quadrants);
-    default: return shaded(alongZ(new THREE.SphereBufferGeometry(0.5, Math.max(round, 12), Math.max(round / 2, 6))), octants);
+    case 'cylinder': return shaded(alongZ(new THREE.CylinderBufferGeometry(0.5, 0.5, 1, round, 1)), tone(quadrants));
+    case 'cone': return shaded(alongZ(new THREE.CylinderBufferGeometry(0, 0.5, 1, round, 1)), tone(quadrants));
+    case 'rod': return shaded(alongZ(new THREE.CylinderBufferGeometry(0.5, 0.5, 1, Math.min(round, 24), 1, true)), even);
+    case 'ball': return shaded(new THREE.SphereBufferGeometry(0.5, Math.min(round, 32), Math.max(Math.min(round, 32) / 2, 6)), even);
+    default: return shaded(alongZ(new THREE.SphereBufferGeometry(0.5, Math.max(round, 12), Math.max(round / 2, 6))), tone(octants));
   }
 }
 
@@ -91,14 +94,23 @@ const ball = (radius) => new THREE.SphereBufferGeometry(radius, 24, 16);
 const box = (x, y, z) => new THREE.BoxBufferGeometry(x, y, z);
 const ring = (radius, thickness) => new THREE.TorusBufferGeometry(radius, thickness, 10, 32);
 
-/** What each type of joint looks like, in units of the symbols' size; any other is an octahedron. */
+/** A tube: a cylinder with a hole, of length 1 about the origin. */
+function tube(inner, outer, sides = 32) {
+  const profile = [[inner, -0.5], [outer, -0.5], [outer, 0.5], [inner, 0.5], [inner, -0.5]].map(([r, z]) => new THREE.Vector2(r, z));
+  const corners = [];
+  // each face has corners of its own, so that edges stay sharp
+  for (let i = 0; i + 1 < profile.length; i++) corners.push(alongZ(new THREE.LatheBufferGeometry([profile[i], profile[i + 1]], sides)));
+  const result = merged(...corners);
+  result.computeVertexNormals();
+  return result;
+}
+
+/** Joints that have no parts of their own size (joints.js), in units of the symbols' size; any other is an
+ * octahedron. */
 const jointSymbols = {
-  fixed: () => box(1.5, 1.5, 1.5),
-  revolute: () => merged(cylinder(0.5, 2.4), placed(cylinder(0.9, 0.3), 0, 0, 0.85), placed(cylinder(0.9, 0.3), 0, 0, -0.85)),
-  prismatic: () => merged(box(0.5, 0.5, 4), box(1.3, 1.3, 1.8)),
-  cylindrical: () => merged(cylinder(0.3, 4), cylinder(0.85, 1.8)),
-  spherical: () => ball(0.95),
-  universal: () => merged(placed(cylinder(0.35, 2.6), 0, 0, 0, 0, Math.PI / 2), placed(cylinder(0.35, 2.6), 0, 0, 0, Math.PI / 2), ball(0.6)),
+  fixed: () => box(1.7, 1.7, 1.7),
+  spherical: () => ball(1.05),
+  universal: () => merged(placed(cylinder(0.4, 2.6), 0, 0, 0, 0, Math.PI / 2), placed(cylinder(0.4, 2.6), 0, 0, 0, Math.PI / 2), ball(0.75)),
   planar: () => merged(cylinder(2, 0.2), cylinder(0.35, 1.4)),
   'point-on-line': () => merged(cylinder(0.22, 5), ball(0.7)),
   'point-in-plane': () => merged(box(3.4, 3.4, 0.15), ball(0.7)),
@@ -108,6 +120,32 @@ const jointSymbols = {
   'rolling-disk': () => merged(ring(1.1, 0.2), ball(0.4)),
 };
 const otherJoint = () => new THREE.OctahedronBufferGeometry(1.2);
+
+/** A flat spiral spring about z, of radius 1. */
+function spiral(turns) {
+  const points = [];
+  for (let i = 0; i <= 24 * turns; i++) {
+    const angle = (2 * Math.PI * i) / 24, r = 0.35 + (0.65 * i) / (24 * turns);
+    points.push(new THREE.Vector3(r * Math.cos(angle), r * Math.sin(angle), 0));
+  }
+  return new THREE.TubeBufferGeometry(new THREE.CatmullRomCurve3(points), 40 * turns, 0.07, 8);
+}
+
+/** A wheel of `teeth` teeth, pitch radius 1, about z, of thickness 1: its outline is filled, and goes around the
+ * rim (inside: a ring with teeth inwards).  The flanks are straight, which is close to an involute. */
+function gear(teeth, inside) {
+  const module = 2 / teeth, sign = inside ? -1 : 1, outline = [];
+  const tip = 1 + sign * 0.95 * module, foot = 1 - sign * 1.1 * module, pitch = (2 * Math.PI) / teeth;
+  for (let i = 0; i < teeth; i++)
+    for (const [part, r] of [[-0.36, foot], [-0.13, tip], [0.13, tip], [0.36, foot]])
+      outline.push(new THREE.Vector2(r * Math.cos((i + part) * pitch), r * Math.sin((i + part) * pitch)));
+  const circle = (r) => Array.from({ length: 72 }, (_, i) => new THREE.Vector2(r * Math.cos((i * Math.PI) / 36), r * Math.sin((i * Math.PI) / 36)));
+  const shape = new THREE.Shape(inside ? circle(1 + 4 * module) : outline);
+  const hole = new THREE.Path(inside ? outline : circle(0.16));
+  shape.holes.push(hole);
+  const solid = new THREE.ExtrudeBufferGeometry(shape, { depth: 1, bevelEnabled: false });
+  return shaded(solid.translate(0, 0, -0.5), even);
+}
 
 /** A coil from the origin along z, of length 1 and radius 1; the wire is round where 1 along z is
  * `aspect` times 1 across. */

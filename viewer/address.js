@@ -1,0 +1,53 @@
+// Settings in the address of the page.
+
+const settings = new URLSearchParams(location.hash.slice(1)); // #t=0.5&paused&theme=dark&show=joints
+
+/** What the address may ask for: key -> what to do with its value; gives what is wrong with it, or nothing. */
+const settingKeys = {
+  t: (value) => (isFinite(value) && value !== '' ? seek(Number(value)) : 'must be a time in seconds'),
+  paused: () => {},
+  theme: (value) => (['dark', 'light'].includes(value) ? setTheme(value === 'dark') : 'must be dark or light'),
+  show: (value) => showNamed(value, true),
+  hide: (value) => showNamed(value, false),
+  plot: (value) => {
+    plot.clear();
+    const unknown = value.split(',').filter((name) => !addQuantity(name));
+    return unknown.length ? `no such quantity: ${unknown.join(', ')}` : undefined;
+  },
+  speed: (value) => (Number(value) > 0 ? setSpeed(Number(value)) : 'must be above 0'),
+  follow: (value) => withBody(value, follow),
+  polhode: (value) => withBody(value, choosePolhode),
+  view: (value) => (value in standardViews ? look(value) : `must be one of ${Object.keys(standardViews).join(', ')}`),
+  parallel: () => setParallel(true),
+  opacity: (value) => (Number(value) > 0 && Number(value) <= 1 ? setOpacity(Number(value)) : 'must be above 0 and at most 1'),
+  turn: (value) => {
+    const angles = value.split(',').map((angle) => (Number(angle) * Math.PI) / 180);
+    if (angles.length !== 2 || !angles.every(isFinite)) return 'must be two angles in degrees';
+    stage.view.orbit(...angles);
+  },
+  zoom: (value) => (Number(value) > 0 ? stage.view.zoom(1 / Number(value)) : 'must be above 0'),
+  panel: (value) => { if (value === '0' && !document.body.classList.contains('wide')) togglePanel(); },
+};
+
+function showNamed(value, shown) {
+  const unknown = value.split(',').filter((key) => key && !setShown(key, shown));
+  return unknown.length ? `${unknown.join(', ')} is none of ${[...stage.layers.keys()].join(', ')}` : undefined;
+}
+
+function withBody(name, action) {
+  const body = scene.bodies.findIndex((one) => one.name === name);
+  if (body < 0) return `no body has the name ${name}`;
+  action(body);
+}
+
+/** Does what the address asks for, in the order of the keys above; what it does not understand is shown. */
+function applySettings() {
+  const wrong = [...settings.keys()].filter((key) => !(key in settingKeys)).map((key) => `${key}: unknown, one of ${Object.keys(settingKeys).join(', ')}`);
+  for (const [key, action] of Object.entries(settingKeys)) {
+    const problem = settings.has(key) ? action(settings.get(key)) : undefined;
+    if (problem) wrong.push(`${key}=${settings.get(key)}: ${problem}`);
+  }
+  if (wrong.length) notify(`The address of this page asks for what it does not have:\n${wrong.join('\n')}`);
+  const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
+  setPlaying(!settings.has('paused') && !still);
+}
