@@ -628,8 +628,9 @@ static const poli_field newton_fields[] = {
     {"line_search", &poli_integer, OPTION(newton.line_search), &from_zero, .standard = "8",
      .help = "maximum number of halvings; 0: no line search"},
     {"stop", &poli_choice, OPTION(newton.stop), &newton_stops, .standard = "\"error\"",
-     .help = "`geom1` to `hht`: `error` (up to 1000 times the tolerance where the estimated error of "
-             "the step hides the difference), `tight` (the tolerance as it is)"},
+     .help =
+         "`geom1` to `hht`: `error` (up to 1000 times the tolerance where the estimated error of "
+         "the step hides the difference), `tight` (the tolerance as it is)"},
     {.key = NULL},
 };
 
