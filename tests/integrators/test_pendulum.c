@@ -223,6 +223,7 @@ static void test_residuals(void **state)
     errors e[NUM_INDICES][2];
     for (int i = 0; i < NUM_INDICES; i++) {
       pol_options options = make_options(indices[i], rhos[r], POL_NEWTON_MODIFIED);
+      options.newton.stop = POL_STOP_TIGHT;
       e[i][0] = run_pendulum(0.2, &options, 0.01);
       e[i][1] = run_pendulum(0.2, &options, 0.005);
       for (int k = 0; k < 2; k++) {

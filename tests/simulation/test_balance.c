@@ -403,7 +403,8 @@ static void joints_and_markers_are_recorded(void **state)
     pol_settings settings = pol_settings_default();
     if (kind == POL_SO3_PIVOT) continue; /* no pivots */
     settings.formulation = (pol_formulation_kind)kind;
-    settings.options.index = POL_INDEX_2_STABILIZED; /* q and v satisfy the constraints */
+    settings.options.index = POL_INDEX_2_STABILIZED; /* q and v satisfy the constraints, */
+    settings.options.newton.stop = POL_STOP_TIGHT;   /* to round-off */
     settings.step = 0.01;
     settings.end = 0.5;
     assert_int_equal(pol_simulation_create(&simulation, mechanism, &settings, NULL), POL_OK);

@@ -566,7 +566,7 @@ pol_status poli_newton_solve(poli_newton *newton, const poli_newton_system *syst
                             ? smaller_step
                             : "take a smaller step, or try the full Newton matrix";
   attempt a = {.slowest = -1.0};
-  if (!s->matrix.operator || ++s->accepted_steps > MOST_ACCEPTED) s->has_accepted = 0;
+  if (!s->matrix.operator|| ++ s->accepted_steps> MOST_ACCEPTED) s->has_accepted = 0;
   d->iteration = 0;
   d->correction = 0.0;
   if (s->options.fixed_iterations > 0) return solve_fixed(s, system, x, d);

@@ -104,9 +104,11 @@ typedef struct poli_newton {
   double *grain;     /* one per kind: the round-off of an increment */
   double *least;     /* one per kind: what is accepted of a balance */
   int has_matrix;    /* 0: evaluate it before the next correction */
-  int has_accepted;  /* accepted and weight belong to this step and matrix, or to one shortly before */
-  int accepted_steps;            /* since they were measured */
-  int fresh_steps, fresh_length; /* steps to come that start with a new matrix, and of the last time */
+  int has_accepted;  /* accepted and weight belong to this step and matrix, or to one shortly before
+                      */
+  int accepted_steps; /* since they were measured */
+  int fresh_steps,
+      fresh_length; /* steps to come that start with a new matrix, and of the last time */
   poli_newton_goal goal;
   int uses;          /* steps done with the present matrix, */
   double spent;      /* and their cost, including that of the matrix, in iterations */

@@ -162,8 +162,8 @@ int poli_alpha_rows_serve(poli_alpha *s);
 poli_newton *poli_alpha_rows_newton(poli_alpha_rows *rows);
 /* The blocks of B(q_n), for the stabilized form. */
 pol_status poli_alpha_rows_prepare(poli_alpha *s);
-/* Whether the rows give the velocity constraints too, and w (nv) with M w = B^T mu, B w = B v at q_n:
- * the part of v that violates them.  Newton's matrix is forgotten. */
+/* Whether the rows give the velocity constraints too, and w (nv) with M w = B^T mu, B w = B v at
+ * q_n: the part of v that violates them.  Newton's matrix is forgotten. */
 int poli_alpha_rows_know_velocities(const poli_alpha *s);
 pol_status poli_alpha_rows_velocity_defect(poli_alpha *s, const double *v, double *w);
 /* From the guess of poli_alpha_predict; if it fails, s->x is a guess for the general matrix. */

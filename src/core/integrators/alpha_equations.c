@@ -265,8 +265,8 @@ pol_status poli_alpha_residual(const double *x, double *r, void *alpha)
 
 /* The tolerance of Newton's method by the error of the step.  If accelerations a change by d in a
  * step, the method has the error C h d in theta/h, with C about 1/10, and what Newton's method
- * leaves accumulates like a force.  So with the share k (d/a)^2 of the increment h a its part of the
- * global error is about k/C times the number of time constants h a/d in the run, for any h.  The
+ * leaves accumulates like a force.  So with the share k (d/a)^2 of the increment h a its part of
+ * the global error is about k/C times the number of time constants h a/d in the run, for any h. The
  * last correction leaves a hundredth of it (newton.h). */
 static double step_tolerance(const poli_alpha *s)
 {

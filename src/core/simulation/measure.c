@@ -296,8 +296,7 @@ pol_status poli_simulation_accept(pol_simulation *sim, long done)
     return poli_simulation_fail(sim, POL_NOT_FINITE, -1, "the energy is not finite",
                                 "initial values and masses of usual size");
 
-  if (state->p != NULL)
-    memcpy(sim->p_before, sim->p, (size_t)sim->dae->group.nv * sizeof *sim->p);
+  if (state->p != NULL) memcpy(sim->p_before, sim->p, (size_t)sim->dae->group.nv * sizeof *sim->p);
   poli_simulation_copy_solution(sim, state);
   set_invariants(sim, &now, state->p, &energy);
   poli_invariants_measure(summary->num_invariants, summary->invariants, done == 0 || sim->fresh,

@@ -652,8 +652,9 @@ static const poli_field newton_fields[] = {
     {"matrix_interval", &poli_integer, OPTION(newton.matrix_interval), &from_one, .standard = "1",
      .help = "`fixed_iterations`: number of steps with one matrix"},
     {"stop", &poli_choice, OPTION(newton.stop), &newton_stops, .standard = "\"error\"",
-     .help = "`geom1` to `hht`: `error` (up to 1000 times the tolerance where the estimated error of "
-             "the step hides the difference), `tight` (the tolerance as it is)"},
+     .help =
+         "`geom1` to `hht`: `error` (up to 1000 times the tolerance where the estimated error of "
+         "the step hides the difference), `tight` (the tolerance as it is)"},
     {.key = NULL},
 };
 
