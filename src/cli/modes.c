@@ -91,9 +91,11 @@ static void print_modes(const cli_analysis *a, const pol_modes *modes)
   for (int k = 0; k < pol_modes_count(modes); k++) {
     const pol_mode *mode = pol_modes_get(modes, k);
     char part[200];
+    const int is_undamped = fabs(mode->damping) < 1e-12; /* round-off */
     largest_part(a, mode, part, sizeof part);
-    printf("  %4d   %13.8g   %13.6g   %13.6g %s%13.6g%s   ", k + 1, mode->frequency, mode->damping,
-           mode->re, mode->im > 0.0 ? "+-" : "  ", mode->im, mode->im > 0.0 ? "i" : " ");
+    printf("  %4d   %13.8g   %13.6g   %13.6g %s%13.6g%s   ", k + 1, mode->frequency,
+           is_undamped ? 0.0 : mode->damping, is_undamped ? 0.0 : mode->re,
+           mode->im > 0.0 ? "+-" : "  ", mode->im, mode->im > 0.0 ? "i" : " ");
     cli_put_text(stdout, part);
     putchar('\n');
   }
