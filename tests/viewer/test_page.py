@@ -64,7 +64,7 @@ class Loading(PageTest):
                 # results of a few steps: this is about drawing, not about motion
                 step = json.loads(model.read_text(encoding="utf-8"))["simulation"].get("step", 0.01)
                 page, _ = make_page(model, f"model_{number}", run=("--end", str(20 * step)))
-                self.open(page, "#paused&t=1")
+                self.open(page, "#paused&t=1", size=(640, 420))
                 self.browser.run(
                     "for (const key of ['forces', 'reactions', 'torques', 'paths', 'marker-paths',"
                     " 'axes', 'joints', 'springs', 'shadows']) polhode.show(key, true)")
