@@ -7,7 +7,7 @@
 #include "dae/extension.h"
 #include "integrators/alpha.h"
 #include "integrators/family.h"
-#include "integrators/row_space.h"
+#include "dae/row_space.h"
 #include "simulation/parts.h"
 #include "simulation/simulate.h"
 

@@ -34,8 +34,8 @@
 #include "base/monitor.h"
 #include "dae/dae.h"
 #include "dae/extension.h"
+#include "dae/row_space.h"
 #include "integrators/alpha.h"
-#include "integrators/row_space.h"
 
 struct poli_alpha_rows {
   const poli_rigid_bodies *bodies;
