@@ -163,8 +163,9 @@ void poli_alpha_measure(poli_alpha *s)
 {
   const double *next = s->next.vd, *now = s->now.vd;
   double largest[POLI_KINDS] = {0.0};
+  const int *kinds = (s->newton ? s->newton : poli_alpha_rows_newton(s->rows))->kind;
   for (int i = 0; i < s->saddle->nv - s->dae->num_states; i++) {
-    const int kind = s->newton->kind[i];
+    const int kind = kinds[i];
     const double after = fabs(next[i]), before = fabs(now[i]);
     const double size = before > after ? before : after;
     if (size > largest[kind]) largest[kind] = size;
