@@ -39,6 +39,7 @@ static volatile struct {
   long count;   /* allocations since alloc_fail_at() */
   long fail_at; /* the number of the one that fails, from 1; 0 for none */
   long live;    /* allocations not freed yet */
+  long bytes;   /* in these */
 } alloc_state;
 
 /* Counts an allocation; returns whether it has to fail. */
@@ -52,6 +53,7 @@ void *__wrap_malloc(size_t size)
 {
   void *memory = alloc_must_fail() ? NULL : __real_malloc(size);
   if (memory) alloc_state.live++;
+  alloc_state.bytes += (long)malloc_usable_size(memory);
   return memory;
 }
 
@@ -59,21 +61,25 @@ void *__wrap_calloc(size_t count, size_t size)
 {
   void *memory = alloc_must_fail() ? NULL : __real_calloc(count, size);
   if (memory) alloc_state.live++;
+  alloc_state.bytes += (long)malloc_usable_size(memory);
   return memory;
 }
 
 /* A block that shrinks always finds room; SuiteSparse counts on it. */
 void *__wrap_realloc(void *old, size_t size)
 {
-  if (old && size <= malloc_usable_size(old)) return __real_realloc(old, size);
-  void *memory = alloc_must_fail() ? NULL : __real_realloc(old, size);
+  const long before = (long)malloc_usable_size(old);
+  const int shrinks = old && size <= (size_t)before;
+  void *memory = !shrinks && alloc_must_fail() ? NULL : __real_realloc(old, size);
   if (memory && !old) alloc_state.live++;
+  if (memory) alloc_state.bytes += (long)malloc_usable_size(memory) - before;
   return memory;
 }
 
 void __wrap_free(void *memory)
 {
   if (memory) alloc_state.live--;
+  alloc_state.bytes -= (long)malloc_usable_size(memory);
   __real_free(memory);
 }
 
@@ -94,6 +100,12 @@ static inline long alloc_count(void)
 static inline long alloc_live(void)
 {
   return alloc_state.live;
+}
+
+/* Their bytes. */
+static inline long alloc_bytes(void)
+{
+  return alloc_state.bytes;
 }
 
 /* Call first, or give it to cmocka as set-up of the group.  Fails if the linker was not told to

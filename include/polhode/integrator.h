@@ -10,7 +10,9 @@
  *     while (state->t < end) status = pol_integrator_adapt(integrator, end);
  *
  * All memory is allocated by create and start.  A step allocates nothing, except if the sparse
- * solver has to choose new pivots.
+ * solver has to choose new pivots, and in large systems of rigid bodies (more than 5000 velocities
+ * and constraints) that are solved in the space of the constraints: the first step that this fails
+ * for allocates the general matrix.
  */
 #ifndef POLHODE_INTEGRATOR_H
 #define POLHODE_INTEGRATOR_H

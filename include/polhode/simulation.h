@@ -198,7 +198,8 @@ typedef struct pol_summary {
 /* Sizes of the equations, and estimated memory in bytes. */
 typedef struct pol_estimate {
   int velocities, constraints;
-  double memory; /* for a simulation, within a factor of about two */
+  double memory; /* for a simulation, within a factor of about two; of large systems without the
+                    general matrix, if their steps should do without it */
   double rank;   /* in addition, to find redundant constraints; more with closed loops */
 } pol_estimate;
 
@@ -248,7 +249,8 @@ const pol_simulation_event *pol_simulation_get_event(const pol_simulation *simul
 /* "record", "reset" or "stop"; NULL for an invalid action. */
 const char *pol_event_action_name(pol_event_action action);
 
-/* Advances to the next output time or event: one step, or as many as needed.  Allocates nothing.
+/* Advances to the next output time or event: one step, or as many as needed.  Allocates nothing
+ * beyond what integrator.h says of steps.
  *
  * After a failure the state and the summary are the last valid ones, all finite: those of the last
  * accepted step or, if the reset of an event fails, those just before it.  Only the counts and the

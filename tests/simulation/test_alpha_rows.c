@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "dae/extension.h"
+#include "dae/row_space.h"
 #include "integrators/alpha.h"
 #include "integrators/family.h"
-#include "integrators/row_space.h"
 #include "simulation/parts.h"
 #include "simulation/simulate.h"
 

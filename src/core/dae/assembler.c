@@ -24,6 +24,11 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "dae/extension.h"
+#include "dae/row_saddle.h"
+
+/* From this many unknowns on a dae is large: where rows serve, the matrix is not made ahead. */
+enum { LARGE = 5000 };
 
 enum { MAX_POSITION_ITERATIONS = 100, MAX_VELOCITY_ITERATIONS = 20, MAX_FEEDBACK_ITERATIONS = 30 };
 
@@ -36,52 +41,73 @@ static const double feedback_accuracy = 1e-12; /* of the largest multiplier */
 struct pol_assembler {
   const pol_dae *dae;
   poli_saddle *saddle;
-  void *memory; /* holds the arrays */
-  double *mass, *jacobian, *row_size, *rhs, *defect, *trial_defect;
-  double *damping, *stiffness; /* of poli_assembler_factor_implicit */
-  double length;               /* of the dae, or 1 */
-  double *unit;                /* nv: what a unit of each velocity is in lengths */
-  double *mobility;            /* m: (B M^-1 B^T)_ii with M by its diagonal, of what is not kept */
+  poli_row_saddle *rows;              /* NULL: systems are solved with the matrix */
+  int by_rows;                        /* the system under way, or the last one, is solved by them */
+  void *memory, *matrix_memory;       /* hold the arrays: those of matrices are NULL until needed */
+  double *mass, *jacobian, *feedback; /* matrices; feedback: dg/dlambda */
+  double *damping, *stiffness;        /* matrices of poli_assembler_factor_implicit */
+  double *row_size, *rhs, *defect, *trial_defect;
+  double length;    /* of the dae, or 1 */
+  double *unit;     /* nv: what a unit of each velocity is in lengths */
+  double *mobility; /* m: (B M^-1 B^T)_ii with M by its diagonal, of what is not kept */
+  double *diagonal; /* m: eps of each row */
   double *q, *given, *best, *step, *zero, *scratch;
-  double *feedback, *lambda;       /* dg/dlambda and where it was taken */
+  double *lambda;                  /* m: where dg/dlambda was taken */
   const double *history;           /* not owned; may be NULL */
   unsigned char *dropped;          /* m */
   poli_independence *independence; /* NULL as long as nobody has asked for it */
   int num_dropped;
 };
 
-pol_status pol_assembler_create(pol_assembler **assembler, const pol_dae *dae,
-                                pol_solver_kind solver)
+/* The matrix and what it is made of, unless they are there. */
+static pol_status make_matrix(pol_assembler *a)
 {
-  const pol_group *group = &dae->group;
-  pol_assembler *a = *assembler = NULL;
-  pol_status status = pol_dae_validate(dae, NULL, 0);
+  if (a->matrix_memory) return POL_OK;
+  const pol_status status = poli_saddle_build(a->saddle);
   if (status) return status;
-  a = calloc(1, sizeof *a);
-  if (!a) return POL_NO_MEMORY;
-  a->dae = dae;
-  status = poli_saddle_create(&a->saddle, dae, 0, solver);
-  if (status) goto fail;
-
-  const int nv = group->nv, nq = group->nq, m = a->saddle->m;
-  const int coupling = pol_pattern_nonzeros(a->saddle->patterns.coupling);
-  const int constraint = pol_pattern_nonzeros(a->saddle->patterns.constraint);
-  const int feedback = dae->feedback ? pol_pattern_nonzeros(dae->feedback) : 0;
   poli_arena arena = {0};
   do {
-    POLI_TAKE_EACH(&arena, coupling, &a->mass, &a->damping, &a->stiffness);
-    POLI_TAKE(&arena, a->jacobian, constraint);
-    POLI_TAKE_EACH(&arena, m, &a->row_size, &a->mobility, &a->defect, &a->trial_defect, &a->lambda);
+    POLI_TAKE_EACH(&arena, pol_pattern_nonzeros(a->saddle->patterns.coupling), &a->mass,
+                   &a->damping, &a->stiffness);
+    POLI_TAKE(&arena, a->jacobian, pol_pattern_nonzeros(a->saddle->patterns.constraint));
+    POLI_TAKE(&arena, a->feedback, a->dae->feedback ? pol_pattern_nonzeros(a->dae->feedback) : 0);
+  } while (poli_arena_again(&arena));
+  a->matrix_memory = arena.memory;
+  return a->matrix_memory ? POL_OK : POL_NO_MEMORY;
+}
+
+int poli_assembler_chooses_rows(const pol_dae *dae, pol_solver_kind solver)
+{
+  const int m = pol_dae_num_constraints(dae);
+  return solver == POL_SOLVER_AUTO && m > 0 && dae->group.nv > LARGE - m &&
+         poli_row_saddle_applies(dae);
+}
+
+static pol_status build(pol_assembler *a, pol_solver_kind solver, poli_assembler_kind kind)
+{
+  const pol_dae *dae = a->dae;
+  const pol_group *group = &dae->group;
+  const int nv = group->nv, nq = group->nq, m = pol_dae_num_constraints(dae);
+  const int by_rows = kind == POLI_ASSEMBLE_BY_ROWS
+                          ? poli_row_saddle_applies(dae)
+                          : kind == POLI_ASSEMBLE_AUTO && poli_assembler_chooses_rows(dae, solver);
+  pol_status status = poli_saddle_plan(&a->saddle, dae, 0, solver);
+  if (!status && by_rows) status = poli_row_saddle_create(&a->rows, dae);
+  if (!status && !a->rows) status = make_matrix(a);
+  if (status) return status;
+
+  poli_arena arena = {0};
+  do {
+    POLI_TAKE_EACH(&arena, m, &a->row_size, &a->mobility, &a->diagonal, &a->defect,
+                   &a->trial_defect, &a->lambda);
     POLI_TAKE(&arena, a->rhs, nv + m);
     POLI_TAKE(&arena, a->q, nq);
     POLI_TAKE_EACH(&arena, nv, &a->given, &a->best, &a->step, &a->zero, &a->unit);
-    POLI_TAKE(&arena, a->feedback, feedback);
     POLI_TAKE(&arena, a->scratch, dae->scratch_size);
     POLI_TAKE(&arena, a->dropped, m);
   } while (poli_arena_again(&arena));
   a->memory = arena.memory;
-  status = POL_NO_MEMORY;
-  if (!a->memory) goto fail;
+  if (!a->memory) return POL_NO_MEMORY;
 
   /* a radian, or a pure number, counts as much as the length of the model */
   a->length = poli_dae_length(dae);
@@ -92,11 +118,30 @@ pol_status pol_assembler_create(pol_assembler **assembler, const pol_dae *dae,
       a->unit[factor->v + i] = length ? 1.0 : a->length;
     }
   }
-  *assembler = a;
   return POL_OK;
-fail:
-  pol_assembler_free(&a);
+}
+
+pol_status poli_assembler_create(pol_assembler **assembler, const pol_dae *dae,
+                                 pol_solver_kind solver, poli_assembler_kind kind)
+{
+  *assembler = NULL;
+  pol_status status = pol_dae_validate(dae, NULL, 0);
+  if (status) return status;
+  pol_assembler *a = calloc(1, sizeof *a);
+  if (!a) return POL_NO_MEMORY;
+  a->dae = dae;
+  status = build(a, solver, kind);
+  if (status)
+    pol_assembler_free(&a);
+  else
+    *assembler = a;
   return status;
+}
+
+pol_status pol_assembler_create(pol_assembler **assembler, const pol_dae *dae,
+                                pol_solver_kind solver)
+{
+  return poli_assembler_create(assembler, dae, solver, POLI_ASSEMBLE_AUTO);
 }
 
 void pol_assembler_free(pol_assembler **assembler)
@@ -104,10 +149,22 @@ void pol_assembler_free(pol_assembler **assembler)
   pol_assembler *a = *assembler;
   if (!a) return;
   poli_saddle_free(&a->saddle);
+  poli_row_saddle_free(&a->rows);
   poli_independence_free(&a->independence);
   free(a->memory);
+  free(a->matrix_memory);
   free(a);
   *assembler = NULL;
+}
+
+int poli_assembler_has_rows(const pol_assembler *assembler)
+{
+  return assembler->rows != NULL;
+}
+
+int poli_assembler_is_tree(const pol_assembler *assembler)
+{
+  return assembler->rows && poli_row_saddle_is_tree(assembler->rows);
 }
 
 poli_saddle *poli_assembler_saddle(pol_assembler *assembler)
@@ -142,9 +199,10 @@ static double largest(const double *x, const double *size, int n, int *worst)
 static void measure_rows(pol_assembler *a)
 {
   const poli_saddle *s = a->saddle;
+  if (a->by_rows) poli_row_saddle_sizes(a->rows, a->unit, a->row_size);
   for (int i = 0; i < s->m; i++) {
-    double size = 0.0;
-    for (int k = s->row_start[i]; k < s->row_start[i + 1]; k++)
+    double size = a->by_rows ? a->row_size[i] : 0.0;
+    for (int k = a->by_rows ? 0 : s->row_start[i]; !a->by_rows && k < s->row_start[i + 1]; k++)
       size = fmax(size, fabs(a->jacobian[s->row_address[k]]) / a->unit[s->row_col[k]]);
     a->row_size[i] = size > 0.0 ? size : 1.0;
   }
@@ -179,39 +237,6 @@ static pol_status factor(pol_assembler *a, double t, pol_diagnostics *d)
   return POL_OK;
 }
 
-/* Puts -damping (B M^-1 B^T)_ii on the diagonal, with M by its diagonal, and cuts out what is kept.
- */
-static void regularise(pol_assembler *a, double damping, const unsigned char *keep)
-{
-  poli_saddle *s = a->saddle;
-  const pol_pattern *W = s->patterns.coupling, *B = s->patterns.constraint, *S = s->pattern;
-  for (int j = 0; j < s->nv; j++) {
-    double mass = a->mass[pol_pattern_address(W, j, j)];
-    if (mass == 0.0 || (keep && keep[j])) continue;
-    for (int k = B->start[j]; k < B->start[j + 1]; k++)
-      s->values[poli_saddle_diagonal(s, B->row[k])] -= a->jacobian[k] * a->jacobian[k] / mass;
-  }
-  for (int i = 0; i < s->m; i++) {
-    double *d = &s->values[poli_saddle_diagonal(s, i)];
-    a->mobility[i] = *d == 0.0 ? 1.0 : -*d;
-    *d = *d == 0.0 ? -1.0 : damping * *d;
-  }
-  if (!keep) return;
-  for (int j = 0; j < s->n; j++)
-    for (int k = S->start[j]; k < S->start[j + 1]; k++) {
-      int row = S->row[k];
-      if ((j < s->nv && keep[j]) || (row < s->nv && keep[row])) s->values[k] = row == j ? 1.0 : 0.0;
-    }
-}
-
-/* rhs = (0, -defect), solved */
-static void solve_correction(pol_assembler *a)
-{
-  memset(a->rhs, 0, (size_t)a->saddle->nv * sizeof *a->rhs);
-  for (int i = 0; i < a->saddle->m; i++) a->rhs[a->saddle->nv + i] = -a->defect[i];
-  pol_solver_solve(a->saddle->solver, a->rhs);
-}
-
 static pol_status evaluate(pol_assembler *a, const pol_point *at, unsigned want,
                            const pol_terms *out, pol_diagnostics *d)
 {
@@ -220,6 +245,95 @@ static pol_status evaluate(pol_assembler *a, const pol_point *at, unsigned want,
   fail(a, status, at->t, -1, "the model could not be evaluated", "", d);
   poli_dae_blame(a->dae, a->scratch, d);
   return status;
+}
+
+/* --- the system, by rows or by the matrix ----------------------------------------------------- */
+
+/* M and B as matrices, together with the terms in want (0: none). */
+static pol_status evaluate_matrices(pol_assembler *a, const pol_point *at, unsigned want,
+                                    const pol_terms *out, pol_diagnostics *d)
+{
+  pol_terms terms = out ? *out : (pol_terms){0};
+  pol_status status = make_matrix(a);
+  if (status) return fail(a, status, at->t, -1, "the matrix of the initial system", "", d);
+  terms.mass = a->mass;
+  terms.jacobian = a->jacobian;
+  terms.feedback = a->feedback;
+  return evaluate(a, at, want | POL_MASS | POL_JACOBIAN, &terms, d);
+}
+
+/* M and B at a point, and the terms in want: by rows where these serve, else as matrices. */
+static pol_status begin_system(pol_assembler *a, const pol_point *at, unsigned want,
+                               const pol_terms *out, pol_diagnostics *d)
+{
+  a->by_rows = a->rows && !poli_row_saddle_set(a->rows, at->t, at->q, at->history);
+  if (!a->by_rows) return evaluate_matrices(a, at, want, out, d);
+  return want ? evaluate(a, at, want, out, d) : POL_OK;
+}
+
+/* Tries to factor by rows; POL_SINGULAR where the matrix has to serve, which then has M and B. */
+static pol_status factor_rows(pol_assembler *a, const pol_point *at,
+                              const poli_row_saddle_terms *terms, pol_diagnostics *d)
+{
+  if (a->by_rows && !poli_row_saddle_factor(a->rows, terms)) return POL_OK;
+  if (!a->by_rows) return POL_SINGULAR;
+  a->by_rows = 0;
+  const pol_status status = evaluate_matrices(a, at, 0, NULL, d);
+  return status ? status : POL_SINGULAR;
+}
+
+static void solve(pol_assembler *a)
+{
+  if (a->by_rows)
+    poli_row_saddle_solve(a->rows, a->rhs);
+  else
+    pol_solver_solve(a->saddle->solver, a->rhs);
+}
+
+/* Sets mobility and diagonal: damping (B M^-1 B^T)_ii, with M by its diagonal. */
+static void set_diagonal(pol_assembler *a, double damping, const unsigned char *keep)
+{
+  poli_saddle *s = a->saddle;
+  const pol_pattern *W = s->patterns.coupling, *B = s->patterns.constraint;
+  if (a->by_rows) poli_row_saddle_mobility(a->rows, keep, a->mobility);
+  if (!a->by_rows) memset(a->mobility, 0, (size_t)s->m * sizeof *a->mobility);
+  for (int j = 0; j < s->nv && !a->by_rows; j++) {
+    double mass = a->mass[pol_pattern_address(W, j, j)];
+    if (mass == 0.0 || (keep && keep[j])) continue;
+    for (int k = B->start[j]; k < B->start[j + 1]; k++)
+      a->mobility[B->row[k]] += a->jacobian[k] * a->jacobian[k] / mass;
+  }
+  for (int i = 0; i < s->m; i++) {
+    a->diagonal[i] = a->mobility[i] == 0.0 ? 1.0 : damping * a->mobility[i];
+    if (a->mobility[i] == 0.0) a->mobility[i] = 1.0;
+  }
+}
+
+/* Factors [ M B^T; B -diagonal ], without what is kept, at the point of begin_system. */
+static pol_status factor_regularised(pol_assembler *a, const pol_point *at, double damping,
+                                     const unsigned char *keep, pol_diagnostics *d)
+{
+  poli_saddle *s = a->saddle;
+  const poli_row_saddle_terms terms = {.keep = keep, .diagonal = a->diagonal};
+  set_diagonal(a, damping, keep);
+  const pol_status status = factor_rows(a, at, &terms, d);
+  if (status != POL_SINGULAR) return status;
+  poli_saddle_set_kkt(s, a->mass, a->jacobian);
+  for (int i = 0; i < s->m; i++) s->values[poli_saddle_diagonal(s, i)] = -a->diagonal[i];
+  for (int j = 0; j < s->n && keep; j++)
+    for (int k = s->pattern->start[j]; k < s->pattern->start[j + 1]; k++) {
+      int row = s->pattern->row[k];
+      if ((j < s->nv && keep[j]) || (row < s->nv && keep[row])) s->values[k] = row == j ? 1.0 : 0.0;
+    }
+  return factor(a, at->t, d);
+}
+
+/* rhs = (0, -defect), solved */
+static void solve_correction(pol_assembler *a)
+{
+  memset(a->rhs, 0, (size_t)a->saddle->nv * sizeof *a->rhs);
+  for (int i = 0; i < a->saddle->m; i++) a->rhs[a->saddle->nv + i] = -a->defect[i];
+  solve(a);
 }
 
 /* --- contradictions --------------------------------------------------------------------------- */
@@ -312,23 +426,21 @@ static pol_status move_downhill(pol_assembler *a, double t, double *q, double *d
 {
   const pol_dae *dae = a->dae;
   const pol_point at = {.t = t, .q = a->q, .v = a->zero, .vd = a->zero, .history = a->history};
+  const pol_point here = {.t = t, .q = q, .v = a->zero, .vd = a->zero, .history = a->history};
   const pol_terms out = {.position = a->trial_defect};
   for (*moved = 0; !*moved && *damping < largest_damping; *damping *= 10.0) {
-    poli_saddle_set_kkt(a->saddle, a->mass, a->jacobian);
-    regularise(a, *damping, NULL);
-    pol_status status = factor(a, t, d);
+    pol_status status = factor_regularised(a, &here, *damping, NULL, d);
     if (status) return status;
     solve_correction(a);
 
     /* How much of the promised reduction the step has brought.  By the last rows of the matrix the
-     * defects become -d mu, d its diagonal. */
+     * defects become d mu, d the diagonal. */
     const double before = sum_of_squares(a, a->defect);
     double promised = before, share = 0.0;
     pol_group_move(&dae->group, q, a->rhs, a->q);
     if (!poli_dae_evaluate(dae, &at, POL_POSITION, &out, a->scratch)) {
       for (int i = 0; i < dae->num_holonomic; i++) {
-        const double diagonal = a->saddle->values[poli_saddle_diagonal(a->saddle, i)];
-        const double left = diagonal * a->rhs[a->saddle->nv + i];
+        const double left = a->diagonal[i] * a->rhs[a->saddle->nv + i];
         promised -= left * left / a->mobility[i];
       }
       if (promised > 0.0) share = (before - sum_of_squares(a, a->trial_defect)) / promised;
@@ -349,7 +461,7 @@ pol_status pol_assembler_position(pol_assembler *assembler, double t, double *q,
   pol_assembler *a = assembler;
   const pol_group *group = &a->dae->group;
   const pol_point at = {.t = t, .q = q, .v = a->zero, .vd = a->zero, .history = a->history};
-  const pol_terms out = {.position = a->defect, .mass = a->mass, .jacobian = a->jacobian};
+  const pol_terms out = {.position = a->defect};
 
   /* The length of the model or its largest translation. */
   double size = a->length;
@@ -367,7 +479,7 @@ pol_status pol_assembler_position(pol_assembler *assembler, double t, double *q,
   int worst = -1, moved = 1;
   memset(a->defect, 0, (size_t)a->saddle->m * sizeof *a->defect);
   for (int k = 0; k < MAX_POSITION_ITERATIONS && moved; k++) {
-    pol_status status = evaluate(a, &at, POL_POSITION | POL_MASS | POL_JACOBIAN, &out, diagnostics);
+    pol_status status = begin_system(a, &at, POL_POSITION, &out, diagnostics);
     if (status) return status;
     measure_rows(a);
     remaining = largest(a->defect, a->row_size, a->dae->num_holonomic, &worst);
@@ -417,7 +529,7 @@ pol_status pol_assembler_velocity(pol_assembler *assembler, double t, const doub
   double speed = a->length, remaining = 0.0; /* the largest without states, or length a second */
   int worst = -1;
   pol_point at = {.t = t, .q = q, .v = v, .vd = a->zero, .history = a->history};
-  pol_terms out = {.velocity = a->defect, .mass = a->mass, .jacobian = a->jacobian};
+  pol_terms out = {.velocity = a->defect};
   memcpy(a->given, v, size);
   for (int i = 0; i < a->saddle->nv - a->dae->num_states; i++)
     speed = fmax(speed, a->unit[i] * fabs(v[i]));
@@ -425,12 +537,10 @@ pol_status pol_assembler_velocity(pol_assembler *assembler, double t, const doub
   /* first with the kept components held, then, if the constraints do not allow that, without */
   for (int held = keep != NULL; held >= 0; held--) {
     memcpy(v, a->given, size);
-    pol_status status = evaluate(a, &at, POL_VELOCITY | POL_MASS | POL_JACOBIAN, &out, diagnostics);
+    pol_status status = begin_system(a, &at, POL_VELOCITY, &out, diagnostics);
     if (status) return status;
     measure_rows(a);
-    poli_saddle_set_kkt(a->saddle, a->mass, a->jacobian);
-    regularise(a, regularisation, held ? keep : NULL);
-    status = factor(a, t, diagnostics);
+    status = factor_regularised(a, &at, regularisation, held ? keep : NULL, diagnostics);
     if (!status) status = project_velocity(a, &at, &out, v, &remaining, &worst, diagnostics);
     if (status) return status;
     if (kept) *kept = held || !keep;
@@ -451,15 +561,26 @@ static void set_kkt(pol_assembler *a, const double *W, const double *feedback)
   if (a->num_dropped) poli_saddle_drop(a->saddle, a->dropped);
 }
 
-/* rhs <- [ M B^T + F; B 0 ]^-1 rhs, without the rows that are dropped; F, the feedback, may be NULL
- */
-static pol_status solve_kkt(pol_assembler *a, const double *feedback, double t, pol_diagnostics *d)
+/* Factors [ M B^T + F; B 0 ] at the point of begin_system; F, the feedback, may be NULL. */
+static pol_status factor_kkt(pol_assembler *a, const pol_point *at, const double *feedback,
+                             pol_diagnostics *d)
 {
+  const poli_row_saddle_terms terms = {.dropped = a->dropped};
+  const pol_status status = factor_rows(a, at, &terms, d);
+  if (status != POL_SINGULAR) return status;
   set_kkt(a, a->mass, feedback);
+  return factor(a, at->t, d);
+}
+
+/* rhs <- the solution of that system, without the rows that are dropped */
+static pol_status solve_kkt(pol_assembler *a, const pol_point *at, const double *feedback,
+                            pol_diagnostics *d)
+{
+  const double t = at->t;
   for (int i = 0; i < a->saddle->m; i++)
     if (a->dropped[i]) a->rhs[a->saddle->nv + i] = 0.0;
-  pol_status status = factor(a, t, d);
-  if (!status) pol_solver_solve(a->saddle->solver, a->rhs);
+  const pol_status status = factor_kkt(a, at, feedback, d);
+  if (!status) solve(a);
   if (status != POL_SINGULAR || !feedback) return status;
 
   /* If it is singular with the feedback only, name the reaction that forces depend on most. */
@@ -531,22 +652,17 @@ pol_status pol_assembler_acceleration(pol_assembler *assembler, double t, const 
   pol_point at = {
       .t = t, .q = q, .v = v, .vd = a->zero, .lambda = a->lambda, .history = a->history};
   const pol_pattern *F = a->dae->feedback;
-  const pol_terms out = {.balance = a->rhs,
-                         .acceleration = a->rhs + nv,
-                         .mass = a->mass,
-                         .jacobian = a->jacobian,
-                         .feedback = a->feedback};
-  const unsigned want =
-      POL_FORCE | POL_ACCELERATION | POL_MASS | POL_JACOBIAN | (F ? POL_FEEDBACK : 0u);
+  const pol_terms out = {.balance = a->rhs, .acceleration = a->rhs + nv};
+  const unsigned want = POL_FORCE | POL_ACCELERATION | (F ? POL_FEEDBACK : 0u);
   double change = HUGE_VAL, size = 0.0;
   memset(a->lambda, 0, (size_t)m * sizeof *a->lambda);
   for (int k = 0; k < MAX_FEEDBACK_ITERATIONS && change > feedback_accuracy * size; k++) {
     /* one solution for the forces at the multipliers a->lambda, linearised there */
-    pol_status status = evaluate(a, &at, want, &out, diagnostics);
+    pol_status status = begin_system(a, &at, want, &out, diagnostics);
     if (status) return status;
     for (int i = 0; i < nv + m; i++) a->rhs[i] = -a->rhs[i];
     if (F) pol_matrix_multiply(F, a->feedback, 1.0, a->lambda, a->rhs);
-    status = solve_kkt(a, F ? a->feedback : NULL, t, diagnostics);
+    status = solve_kkt(a, &at, F ? a->feedback : NULL, diagnostics);
     if (status) return status;
     if (!isfinite(largest(a->rhs, NULL, nv + m, &row)))
       return fail(a, POL_NOT_FINITE, t, row, "the initial accelerations are not finite",
@@ -571,6 +687,15 @@ pol_status pol_assembler_acceleration(pol_assembler *assembler, double t, const 
   return POL_OK;
 }
 
+/* y += B x */
+static void add_rates(const pol_assembler *a, const double *x, double *y)
+{
+  if (a->by_rows)
+    poli_row_saddle_add_rates(a->rows, x, y);
+  else
+    pol_matrix_multiply(a->saddle->patterns.constraint, a->jacobian, 1.0, x, y);
+}
+
 /* w (nv) of [ M B^T; B 0 ] (w, mu) = (f, b) at q, v: f (NULL: none), b from the constraints as
  * b = B x (x NULL: none), or, as at v, b = B v + Phi_t.  w may be f or x. */
 static pol_status solve_at(pol_assembler *a, double t, const double *q, const double *v,
@@ -578,15 +703,14 @@ static pol_status solve_at(pol_assembler *a, double t, const double *q, const do
 {
   const int nv = a->saddle->nv, m = a->saddle->m;
   const pol_point at = {.t = t, .q = q, .v = v ? v : a->zero, .vd = a->zero, .history = a->history};
-  const pol_terms out = {.velocity = a->rhs + nv, .mass = a->mass, .jacobian = a->jacobian};
-  const unsigned want = POL_MASS | POL_JACOBIAN | (v ? POL_VELOCITY : 0u);
+  const pol_terms out = {.velocity = a->rhs + nv};
   memset(a->rhs, 0, (size_t)(nv + m) * sizeof *a->rhs);
-  pol_status status = evaluate(a, &at, want, &out, d);
+  pol_status status = begin_system(a, &at, v ? POL_VELOCITY : 0u, &out, d);
   if (status) return status;
   if (f) memcpy(a->rhs, f, (size_t)nv * sizeof *f);
-  if (x) pol_matrix_multiply(a->saddle->patterns.constraint, a->jacobian, 1.0, x, a->rhs + nv);
+  if (x) add_rates(a, x, a->rhs + nv);
   for (int i = a->dae->num_holonomic; i < m && x; i++) a->rhs[nv + i] = 0.0;
-  status = solve_kkt(a, NULL, t, d);
+  status = solve_kkt(a, &at, NULL, d);
   if (!status) memcpy(w, a->rhs, (size_t)nv * sizeof *w);
   return status;
 }
@@ -609,7 +733,38 @@ pol_status poli_assembler_response(pol_assembler *assembler, double t, const dou
   return solve_at(assembler, t, q, NULL, f, NULL, w, diagnostics);
 }
 
+pol_status poli_assembler_factor(pol_assembler *assembler, double t, const double *q,
+                                 pol_diagnostics *diagnostics)
+{
+  pol_assembler *a = assembler;
+  const pol_point at = {.t = t, .q = q, .v = a->zero, .vd = a->zero, .history = a->history};
+  const pol_status status = begin_system(a, &at, 0, NULL, diagnostics);
+  return status ? status : factor_kkt(a, &at, NULL, diagnostics);
+}
+
+void poli_assembler_solve(pol_assembler *assembler, const double *f, double *w)
+{
+  pol_assembler *a = assembler;
+  const size_t nv = (size_t)a->saddle->nv;
+  memcpy(a->rhs, f, nv * sizeof *f);
+  memset(a->rhs + nv, 0, (size_t)a->saddle->m * sizeof *a->rhs);
+  solve(a);
+  memcpy(w, a->rhs, nv * sizeof *w);
+}
+
 /* --- an implicit step ------------------------------------------------------------------------- */
+
+/* By rows, where nothing but weights and reactions act. */
+static int factor_implicit_rows(pol_assembler *a, const pol_point *at, double h, double h_square)
+{
+  const poli_rigid_bodies *bodies = a->rows ? poli_dae_rigid_bodies(a->dae) : NULL;
+  const poli_row_saddle_terms terms = {
+      .dropped = a->dropped, .v = at->v, .lambda = at->lambda, .h = h, .h_square = h_square};
+  a->by_rows = bodies && bodies->has_weight_only && bodies->num_compliant == 0 &&
+               !poli_row_saddle_set(a->rows, at->t, at->q, at->history) &&
+               !poli_row_saddle_factor(a->rows, &terms);
+  return a->by_rows;
+}
 
 pol_status poli_assembler_factor_implicit(pol_assembler *assembler, const pol_point *at, double h,
                                           double h_square, pol_diagnostics *diagnostics)
@@ -617,16 +772,15 @@ pol_status poli_assembler_factor_implicit(pol_assembler *assembler, const pol_po
   pol_assembler *a = assembler;
   const int depends = a->dae->feedback != NULL;
   const int coupling = pol_pattern_nonzeros(a->saddle->patterns.coupling);
-  unsigned want = POL_MASS | POL_DAMPING | POL_STIFFNESS | POL_GEOMETRIC_STIFFNESS | POL_JACOBIAN;
-  if (depends) want |= POL_FEEDBACK;
-  pol_terms out = {.mass = a->mass,
-                   .damping = a->damping,
-                   .stiffness = a->stiffness,
-                   .jacobian = a->jacobian,
-                   .feedback = a->feedback};
+  unsigned want = POL_DAMPING | POL_STIFFNESS | POL_GEOMETRIC_STIFFNESS;
   pol_point here = *at;
   here.history = a->history;
-  pol_status status = evaluate(a, &here, want, &out, diagnostics);
+  if (factor_implicit_rows(a, &here, h, h_square)) return POL_OK;
+  pol_status status = make_matrix(a);
+  if (status) return status;
+  if (depends) want |= POL_FEEDBACK;
+  const pol_terms out = {.damping = a->damping, .stiffness = a->stiffness};
+  status = evaluate_matrices(a, &here, want, &out, diagnostics);
   if (status) return status;
   for (int k = 0; k < coupling; k++)
     a->stiffness[k] = a->mass[k] + h * a->damping[k] + h_square * a->stiffness[k];
@@ -639,10 +793,13 @@ void poli_assembler_solve_implicit(pol_assembler *assembler, const double *x, do
   pol_assembler *a = assembler;
   const int nv = a->saddle->nv, m = a->saddle->m;
   memset(a->rhs, 0, (size_t)(nv + m) * sizeof *a->rhs);
-  pol_matrix_multiply(a->saddle->patterns.coupling, a->mass, 1.0, x, a->rhs);
-  pol_matrix_multiply(a->saddle->patterns.constraint, a->jacobian, 1.0, x, a->rhs + nv);
+  if (a->by_rows)
+    poli_row_saddle_add_momenta(a->rows, x, a->rhs);
+  else
+    pol_matrix_multiply(a->saddle->patterns.coupling, a->mass, 1.0, x, a->rhs);
+  add_rates(a, x, a->rhs + nv);
   for (int i = 0; i < m; i++)
     if (a->dropped[i]) a->rhs[nv + i] = 0.0;
-  pol_solver_solve(a->saddle->solver, a->rhs);
+  solve(a);
   memcpy(y, a->rhs, (size_t)nv * sizeof *y);
 }

@@ -373,6 +373,22 @@ typedef struct attempt {
       last_size; /* of a correction with this matrix in terms of the goal, 0 if it is the first */
 } attempt;
 
+/* Whether the correction that would follow s->trial_r with the same matrix is at most half as large
+ * as dx (the natural monotonicity test, Deuflhard 2004).  A residual that is almost nothing before
+ * a large correction may grow by it: that of a straight chain, whose tension is of second order,
+ * does by far more than round-off, in spite of quadratic convergence. */
+static int correction_falls(poli_newton *s)
+{
+  double *next = s->round_off; /* not in use */
+  const double before = correction_norm(s);
+  double after = 0.0;
+  for (int i = 0; i < s->matrix.n; i++) next[i] = -s->trial_r[i];
+  solve(s, next);
+  for (int i = 0; i < s->matrix.num_increments; i++)
+    after = fmax(after, fabs(next[i]) * s->inverse[s->kind[i]]);
+  return isfinite(before) && after <= 0.5 * before;
+}
+
 /* Tries x + dx, x + dx/2, ... in s->trial until the residual falls enough.  With an old matrix only
  * the first; without a line search a new matrix's step is taken as it is. */
 static pol_status search(poli_newton *s, const poli_newton_system *system, const double *x,
@@ -390,6 +406,7 @@ static pol_status search(poli_newton *s, const poli_newton_system *system, const
       a->after = residual_norm(s, s->trial_r);
       if (anyhow || a->after <= 1.0 || a->after <= (1.0 - armijo * a->share) * a->before)
         return POL_OK;
+      if (k == 0 && a->new_matrix && s->matrix.operator&& correction_falls(s)) return POL_OK;
     }
     if (status < 0 || k == halvings) {
       a->share = 0.0;

@@ -83,10 +83,8 @@ done:
   return status;
 }
 
-static pol_status build(poli_saddle *s, const pol_dae *dae, pol_solver_kind solver)
+static pol_status build(poli_saddle *s)
 {
-  pol_status status = poli_dae_patterns_create(&s->patterns, dae);
-  if (status) return status;
   const pol_pattern *B = s->patterns.constraint, *F = s->patterns.feedback;
   const int nnz = pol_pattern_nonzeros(B);
   poli_arena arena = {0};
@@ -114,7 +112,7 @@ static pol_status build(poli_saddle *s, const pol_dae *dae, pol_solver_kind solv
   s->row_start[0] = 0;
 
   /* The pattern, and where the entries of B^T and of the feedback are in it. */
-  status = build_pattern(s);
+  const pol_status status = build_pattern(s);
   if (status) return status;
   for (int i = 0; i < s->m; i++) {
     for (int k = s->row_start[i]; k < s->row_start[i + 1]; k++)
@@ -124,11 +122,29 @@ static pol_status build(poli_saddle *s, const pol_dae *dae, pol_solver_kind solv
   }
   s->values = calloc((size_t)pol_pattern_nonzeros(s->pattern) + 1, sizeof *s->values);
   if (!s->values) return POL_NO_MEMORY;
-  return pol_solver_create(&s->solver, s->pattern, solver);
+  return pol_solver_create(&s->solver, s->pattern, s->kind);
 }
 
-pol_status poli_saddle_create(poli_saddle **saddle, const pol_dae *dae, int extra,
-                              pol_solver_kind solver)
+/* Frees what build has made. */
+static void clear(poli_saddle *s)
+{
+  pol_solver_free(&s->solver);
+  pol_pattern_free(&s->pattern);
+  free(s->values);
+  free(s->memory);
+  s->values = s->memory = NULL;
+}
+
+pol_status poli_saddle_build(poli_saddle *saddle)
+{
+  if (saddle->solver) return POL_OK;
+  const pol_status status = build(saddle);
+  if (status) clear(saddle);
+  return status;
+}
+
+pol_status poli_saddle_plan(poli_saddle **saddle, const pol_dae *dae, int extra,
+                            pol_solver_kind solver)
 {
   poli_saddle *s = *saddle = calloc(1, sizeof *s);
   if (!s) return POL_NO_MEMORY;
@@ -136,7 +152,17 @@ pol_status poli_saddle_create(poli_saddle **saddle, const pol_dae *dae, int extr
   s->m = pol_dae_num_constraints(dae);
   s->num_extra = extra ? dae->num_holonomic : 0;
   s->n = s->nv + s->m + s->num_extra;
-  pol_status status = build(s, dae, solver);
+  s->kind = solver;
+  const pol_status status = poli_dae_patterns_create(&s->patterns, dae);
+  if (status) poli_saddle_free(saddle);
+  return status;
+}
+
+pol_status poli_saddle_create(poli_saddle **saddle, const pol_dae *dae, int extra,
+                              pol_solver_kind solver)
+{
+  pol_status status = poli_saddle_plan(saddle, dae, extra, solver);
+  if (!status) status = poli_saddle_build(*saddle);
   if (status) poli_saddle_free(saddle);
   return status;
 }
@@ -145,11 +171,8 @@ void poli_saddle_free(poli_saddle **saddle)
 {
   poli_saddle *s = *saddle;
   if (!s) return;
-  pol_solver_free(&s->solver);
-  pol_pattern_free(&s->pattern);
+  clear(s);
   poli_dae_patterns_free(&s->patterns);
-  free(s->values);
-  free(s->memory);
   free(s);
   *saddle = NULL;
 }

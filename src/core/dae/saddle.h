@@ -18,6 +18,7 @@
 
 typedef struct poli_saddle {
   int nv, m, num_extra, n; /* n = nv + m + num_extra */
+  pol_solver_kind kind;    /* of the solver */
   poli_dae_patterns patterns;
   pol_pattern *pattern;
   double *values;
@@ -27,12 +28,17 @@ typedef struct poli_saddle {
   int *row_address; /* their addresses in the pattern constraint */
   int *transposed;  /* their addresses in values, in the columns B^T */
   int *feedback; /* addresses in values of the entries of the pattern feedback, if there is one */
-  pol_solver *solver;
+  pol_solver *solver; /* NULL: the matrix is planned only */
 } poli_saddle;
 
 /* extra: with the last block row and column, for num_holonomic rows. */
 pol_status poli_saddle_create(poli_saddle **saddle, const pol_dae *dae, int extra,
                               pol_solver_kind solver);
+/* The same without the matrix: only the sizes and the patterns of the dae, which must outlive it;
+ * the rest is NULL until poli_saddle_build makes it, where it is not there yet. */
+pol_status poli_saddle_plan(poli_saddle **saddle, const pol_dae *dae, int extra,
+                            pol_solver_kind solver);
+pol_status poli_saddle_build(poli_saddle *saddle);
 void poli_saddle_free(poli_saddle **saddle);
 
 /* The m columns (B^T, d) from the values of B, with d = 0. */

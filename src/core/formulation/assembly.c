@@ -204,12 +204,16 @@ static pol_status build_pattern(assembly *s)
   to->start = calloc((size_t)to->cols + 1, sizeof *to->start);
   to->row = calloc((size_t)most + 1, sizeof *to->row);
   if (!to->start || !to->row) return POL_NO_MEMORY;
-  for (int j = 0; j < to->cols; j++) {
+  for (int j = 0, next = 0; j < to->cols; j++) { /* the rows ascend with their bodies */
     int k = from->start[j], end = from->start[j + 1];
     for (; k < end && from->row[k] < s->first; k++) to->row[count++] = from->row[k];
-    for (int r = 0; r < s->num_rows; r++) {
+    for (int r = next; r < s->num_rows; r++) {
       const poli_placed_body *body = &s->f->bodies[s->rows[r].body];
-      if (j >= body->v && j < body->v + body->chart->dim) to->row[count++] = s->first + r;
+      if (j < body->v) break;
+      if (j >= body->v + body->chart->dim)
+        next = r + 1;
+      else
+        to->row[count++] = s->first + r;
     }
     for (; k < end; k++) to->row[count++] = from->row[k] + s->num_rows;
     to->start[j + 1] = count;
@@ -300,7 +304,8 @@ static pol_status assemble(values *x, pol_solver_kind solver, double t, pol_diag
     if (velocities) turn_given_velocities(x);
     memcpy(x->given, x->v, (size_t)dae->group.nv * sizeof *x->given);
     status = create(&s, x->base, velocities, x->given);
-    if (!status) status = pol_assembler_create(&assembler, &s.dae, solver);
+    /* without kept components the equations are those of the formulation, perhaps by rows */
+    if (!status) status = pol_assembler_create(&assembler, s.num_rows ? &s.dae : dae, solver);
     if (!status) poli_assembler_set_history(assembler, x->history);
     if (!status && velocities)
       status = pol_assembler_velocity(assembler, t, x->q, x->v, x->keep, NULL, d);

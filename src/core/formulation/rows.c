@@ -368,11 +368,16 @@ static int set_plain_rows(const poli_joint_kernel *kernel, int skipped, poli_pla
  * compliant rows. */
 static pol_status set_nodes(pol_formulation *f, poli_rigid_bodies *to)
 {
-  const size_t most =
-      (size_t)(2 * f->num_joints + f->num_drives + f->num_couplings + to->num_compliant);
+  size_t most = (size_t)(f->num_joints + f->num_drives + f->num_couplings + to->num_compliant);
+  size_t most_plain = 0;
+  for (int k = 0; k < f->num_joints; k++) {
+    const poli_joint_kernel *kernel = &f->joints[k].kernel;
+    most += kernel->num_slip > 0;
+    /* set_plain_rows may write the rows of some views before it finds one that is not plain */
+    most_plain += (size_t)kernel->num_rows;
+  }
   poli_row_node *node = to->nodes = calloc(most + 1, sizeof *to->nodes);
-  poli_plain_row *plain = to->plain =
-      calloc(POL_MAX_JOINT_ROWS * (size_t)f->num_joints + 1, sizeof *to->plain);
+  poli_plain_row *plain = to->plain = calloc(most_plain + 1, sizeof *to->plain);
   if (!node || !plain) return POL_NO_MEMORY;
   for (int k = 0; k < f->num_joints; k++, node++) {
     const poli_joint_kernel *kernel = &f->joints[k].kernel;

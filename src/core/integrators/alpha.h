@@ -58,12 +58,14 @@ typedef struct poli_alpha {
   const poli_update *update;
   pol_assembler *assembler; /* not owned */
   poli_saddle *saddle;
-  poli_saddle *owned_saddle; /* stabilized form only; else the assembler's is shared */
-  poli_newton *newton;
+  poli_saddle *owned_saddle;    /* stabilized form only; else the assembler's is shared */
+  poli_newton *newton;          /* with the general matrix, see poli_alpha_make_matrix */
+  poli_newton_goal goal;        /* of the step under way */
+  pol_counts *counts;           /* not owned */
   struct poli_alpha_rows *rows; /* NULL: the dae or the options do not allow it */
   int by_rows;                  /* the step under way is solved with these */
   int threads;                  /* for loops over the factors of the group */
-  void *memory;                 /* holds the arrays */
+  void *memory, *matrix_memory; /* hold the arrays; those of matrices are NULL until needed */
   poli_alpha_values now, next;
   double *model_v, *model_vd;                   /* nv: what the model sees of next.v, next.vd */
   double *base;                                 /* q* */
@@ -133,6 +135,10 @@ double poli_alpha_effective_sigma(const pol_options *options);
 
 /* alpha_matrix.c */
 pol_status poli_alpha_matrix(void *alpha);
+/* The general matrix, what it is made of and its Newton method, unless they are there.  They are
+ * made ahead, but for large systems that are solved by rows: there a step that needs the general
+ * matrix allocates it. */
+pol_status poli_alpha_make_matrix(poli_alpha *s);
 
 /* The derivatives of one factor that is not R^n, n x n each. */
 typedef struct poli_alpha_derivatives {

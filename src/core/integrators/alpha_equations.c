@@ -167,7 +167,7 @@ void poli_alpha_add_transposed(poli_alpha *s, double scale, const double *eta, d
 static void measure_accelerations(poli_alpha *s)
 {
   const double *next = s->next.vd, *now = s->now.vd;
-  const int *kind = s->newton->kind;
+  const int *kind = (s->newton ? s->newton : poli_alpha_rows_newton(s->rows))->kind;
   double largest[POLI_KINDS] = {0.0}, most[POLI_KINDS] = {0.0};
   for (int i = 0, end = s->saddle->nv - s->dae->num_states; i < end;) {
     const int k = kind[i];

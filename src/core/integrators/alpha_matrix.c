@@ -10,6 +10,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "dae/dae.h"
 #include "integrators/alpha.h"
 
@@ -275,4 +276,32 @@ pol_status poli_alpha_matrix(void *alpha)
   for (int i = 0; i < s->saddle->num_extra; i++) fill_eta_column(s, i);
   if (s->dropped) poli_saddle_drop(s->saddle, s->dropped);
   return POL_OK;
+}
+
+pol_status poli_alpha_make_matrix(poli_alpha *s)
+{
+  if (s->newton) return POL_OK;
+  pol_status status = poli_saddle_build(s->saddle);
+  if (status) return status;
+  pol_newton_options newton = s->options->newton;
+  if (s->options->published.sigma_update != POL_SIGMA_EXACT) {
+    /* each correction changes the state for good: no second trial, the matrix always anew */
+    newton.kind = POL_NEWTON_FULL;
+    newton.line_search = 0;
+  }
+  if (!s->matrix_memory) {
+    poli_arena arena = {0};
+    do {
+      POLI_TAKE_EACH(&arena, pol_pattern_nonzeros(s->saddle->patterns.coupling), &s->mass,
+                     &s->damping, &s->stiffness, &s->inertia);
+      POLI_TAKE_EACH(&arena, pol_pattern_nonzeros(s->saddle->patterns.constraint), &s->jacobian,
+                     &s->curvature, &s->old_jacobian);
+      POLI_TAKE(&arena, s->feedback, s->dae->feedback ? pol_pattern_nonzeros(s->dae->feedback) : 0);
+    } while (poli_arena_again(&arena));
+    s->matrix_memory = arena.memory;
+    if (!s->matrix_memory) return POL_NO_MEMORY;
+  }
+  status = poli_newton_create(&s->newton, s->dae, s->saddle, &newton, s->counts);
+  if (!status) s->newton->goal = s->goal;
+  return status;
 }

@@ -36,8 +36,8 @@
 #include "base/parallel.h"
 #include "dae/dae.h"
 #include "dae/extension.h"
+#include "dae/row_space.h"
 #include "integrators/alpha.h"
-#include "integrators/row_space.h"
 
 struct poli_alpha_rows {
   const poli_rigid_bodies *bodies;

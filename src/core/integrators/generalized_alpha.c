@@ -28,6 +28,7 @@
 #include "base/arena.h"
 #include "base/rule.h"
 #include "dae/assembler.h"
+#include "dae/extension.h"
 #include "integrators/family.h"
 
 const poli_update poli_geom1 = {0};
@@ -141,18 +142,24 @@ static void destroy(void *data)
   poli_newton_free(&s->newton);
   poli_alpha_rows_free(&s->rows);
   poli_saddle_free(&s->owned_saddle);
+  free(s->matrix_memory);
   free(s->memory);
   free(s);
 }
 
-/* All arrays in one block of memory. */
+/* Whether velocities are those of theta itself, for rotations of bodies too. */
+static int has_plain_velocities(const poli_alpha *s)
+{
+  const pol_options *o = s->options;
+  return poli_dae_rigid_bodies(s->dae) && o->sigma == 0.0 && !s->update->coordinates_only &&
+         o->newton.kind != POL_NEWTON_SIMPLIFIED && o->published.sigma_update == POL_SIGMA_EXACT;
+}
+
+/* All arrays but those of matrices, in one block of memory. */
 static pol_status allocate(poli_alpha *s)
 {
   const pol_group *group = &s->dae->group;
   const int nq = group->nq, nv = group->nv, m = s->saddle->m, n = s->saddle->n;
-  const int coupling = pol_pattern_nonzeros(s->saddle->patterns.coupling);
-  const int constraint = pol_pattern_nonzeros(s->saddle->patterns.constraint);
-  const int feedback = s->dae->feedback ? pol_pattern_nonzeros(s->dae->feedback) : 0;
   poli_arena arena = {0};
   do {
     POLI_TAKE_EACH(&arena, nq, &s->now.q, &s->next.q, &s->base);
@@ -163,12 +170,9 @@ static pol_status allocate(poli_alpha *s)
     POLI_TAKE_EACH(&arena, n, &s->x, &s->x_done, &s->column, &s->sample, &s->predictor.sample[0],
                    &s->predictor.sample[1], &s->predictor.sample[2], &s->predictor.sample[3]);
     POLI_TAKE(&arena, s->eta, s->saddle->num_extra);
-    POLI_TAKE_EACH(&arena, coupling, &s->mass, &s->damping, &s->stiffness, &s->inertia);
-    POLI_TAKE_EACH(&arena, constraint, &s->jacobian, &s->curvature, &s->old_jacobian);
     POLI_TAKE(&arena, s->start_work, poli_start_work(s->dae));
-    POLI_TAKE(&arena, s->feedback, feedback);
     POLI_TAKE(&arena, s->scratch, s->dae->scratch_size);
-    POLI_TAKE(&arena, s->P_inverse, group->num_factors);
+    POLI_TAKE(&arena, s->P_inverse, has_plain_velocities(s) ? 0 : group->num_factors);
     POLI_TAKE(&arena, s->factor_of, nv);
   } while (poli_arena_again(&arena));
   s->memory = arena.memory;
@@ -185,27 +189,23 @@ static pol_status create(pol_integrator *integrator)
   s->update = integrator->method->variant;
   s->assembler = integrator->assembler;
 
+  s->counts = &integrator->counts;
+
   /* the stabilized form has a matrix of its own, the others share that of the assembler */
   pol_status status = POL_OK;
   if (s->options->index == POL_INDEX_2_STABILIZED)
-    status = poli_saddle_create(&s->owned_saddle, s->dae, 1, s->options->solver);
+    status = poli_saddle_plan(&s->owned_saddle, s->dae, 1, s->options->solver);
   if (status) return status;
   s->saddle = s->owned_saddle ? s->owned_saddle : poli_assembler_saddle(s->assembler);
-  pol_newton_options newton = s->options->newton;
-  if (s->options->published.sigma_update != POL_SIGMA_EXACT) {
-    /* each correction changes the state for good: no second trial, the matrix always anew */
-    newton.kind = POL_NEWTON_FULL;
-    newton.line_search = 0;
-  }
-  status = poli_newton_create(&s->newton, s->dae, s->saddle, &newton, &integrator->counts);
-  if (status) return status;
-
   const pol_group *group = &s->dae->group;
   if ((status = allocate(s))) return status;
   s->predictor.n = s->saddle->n;
   for (int f = 0; f < group->num_factors; f++)
     for (int i = 0; i < group->factors[f].dim; i++) s->factor_of[group->factors[f].v + i] = f;
-  return poli_alpha_rows_create(s, &integrator->counts);
+  status = poli_alpha_rows_create(s, &integrator->counts);
+  if (!status && !(s->rows && poli_assembler_has_rows(s->assembler)))
+    status = poli_alpha_make_matrix(s);
+  return status;
 }
 
 static void publish(pol_integrator *integrator)
@@ -263,14 +263,14 @@ static poli_start_problem start_problem(const poli_alpha *s, double t, double h,
 /* Newton's method starts with a new matrix. */
 static void forget_matrix(poli_alpha *s)
 {
-  poli_newton_reset(s->newton);
+  if (s->newton) poli_newton_reset(s->newton);
   if (s->rows) poli_newton_reset(poli_alpha_rows_newton(s->rows));
 }
 
 /* The assembler is about to factor a matrix of its own, perhaps in the place of Newton's. */
 static void forget_shared_matrix(poli_alpha *s)
 {
-  if (!s->owned_saddle) poli_newton_reset(s->newton);
+  if (!s->owned_saddle && s->newton) poli_newton_reset(s->newton);
 }
 
 /* Sets now.a and now.v, which a step of size h from time t starts from, for the consistent velocity
@@ -308,7 +308,7 @@ static pol_status start(pol_integrator *integrator, const double *q, const doubl
   poli_predictor_clear(&s->predictor);
   forget_matrix(s);
   pol_status status = s->rows ? poli_alpha_rows_start(s) : POL_OK;
-  if (s->owned_saddle && !status) {
+  if (s->owned_saddle && s->newton && !status) {
     /* the stabilized form's own matrix once, in its limit h -> 0, so that no step has to allocate
      */
     poli_alpha_copy(s->next.q, q, s->dae->group.nq);
@@ -435,7 +435,8 @@ static void begin_attempt(pol_integrator *integrator, double t, double h)
   goal.weight = adapting ? integrator->control->weight : NULL;
   goal.scale = fmax(fabs(error_constant(o)), least_constant) * h / o->beta;
   goal.share = printed ? most : fmax(least, fmin(most, share));
-  s->newton->goal = goal;
+  s->goal = goal;
+  if (s->newton) s->newton->goal = goal;
   if (s->rows) poli_alpha_rows_newton(s->rows)->goal = goal;
 
   s->t = t;
@@ -464,6 +465,8 @@ static pol_status solve_by_rows(poli_alpha *s, pol_diagnostics *d)
   pol_status status = poli_alpha_rows_solve(s, d);
   if (status <= 0 || s->options->newton.fixed_iterations > 0) return status;
   s->by_rows = 0;
+  status = poli_alpha_make_matrix(s);
+  if (status) return status;
   poli_newton_reset(s->newton);
   status = poli_alpha_prepare(s);
   return status ? status : solve_with_matrix(s, d);
@@ -487,7 +490,8 @@ static pol_status attempt(pol_integrator *integrator, double t, double h, const 
 
   if (!status) {
     s->by_rows = poli_alpha_rows_serve(s);
-    status = poli_alpha_prepare(s);
+    if (!s->by_rows) status = poli_alpha_make_matrix(s);
+    if (!status) status = poli_alpha_prepare(s);
     if (status) {
       snprintf(d->message, sizeof d->message, "the model could not be evaluated");
     } else if (poli_alpha_is_published(s)) {

@@ -157,9 +157,11 @@ static pol_status create(pol_integrator *integrator)
   s->theta = isnan(s->options->theta) ? scheme->theta : s->options->theta;
   s->vartheta = isnan(s->options->vartheta) ? scheme->vartheta : s->options->vartheta;
 
-  pol_status status =
-      poli_blocks_create(&s->blocks, poli_assembler_saddle(integrator->assembler), scheme->layout,
-                         scheme->num_blocks, scheme->num_vectors, s->options->solver);
+  poli_saddle *saddle = poli_assembler_saddle(integrator->assembler);
+  pol_status status = poli_saddle_build(saddle);
+  if (!status)
+    status = poli_blocks_create(&s->blocks, saddle, scheme->layout, scheme->num_blocks,
+                                scheme->num_vectors, s->options->solver);
   if (status) return status;
   const poli_newton_matrix matrix = {.n = s->blocks->n,
                                      .num_increments = s->blocks->start[scheme->num_vectors],

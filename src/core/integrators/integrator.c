@@ -41,10 +41,12 @@ static int is_small(const pol_dae *dae)
   return (double)pol_dae_num_constraints(dae) * (double)dae->group.nv <= SMALL_SIZE;
 }
 
-/* Whether the rank of the constraints costs no more than a factorisation, or next to nothing. */
-static int rank_is_cheap(const pol_dae *dae)
+/* Whether the rank of the constraints costs no more than a factorisation, or next to nothing, and
+ * is not known anyway. */
+static int rank_is_cheap(const pol_integrator *s)
 {
-  return pol_dae_num_constraints(dae) > 0 && (is_small(dae) || poli_independence_is_sparse(dae));
+  return pol_dae_num_constraints(s->dae) > 0 && !poli_assembler_is_tree(s->assembler) &&
+         (is_small(s->dae) || poli_independence_is_sparse(s->dae));
 }
 
 /* What redundant constraints need, as far as it is not there yet. */
@@ -92,7 +94,7 @@ pol_status pol_integrator_create(pol_integrator **integrator, const pol_dae *dae
   if (!status) status = pol_assembler_create(&s->assembler, dae, options->solver);
   if (!status) poli_assembler_set_history(s->assembler, s->history);
   /* a reset restarts between two steps, where nothing is allocated */
-  if (!status && rank_is_cheap(dae)) status = allocate_redundancy(s);
+  if (!status && rank_is_cheap(s)) status = allocate_redundancy(s);
   if (!status) status = s->family->create(s);
   if (status)
     pol_integrator_free(&s);
@@ -131,7 +133,7 @@ static pol_status accelerate(pol_integrator *s, double t, const double *q, const
   int count = 0, m = pol_dae_num_constraints(s->dae);
   pol_status status = POL_SINGULAR;
   pol_assembler_keep_all(s->assembler);
-  if (!rank_is_cheap(s->dae)) {
+  if (!rank_is_cheap(s)) {
     status = pol_assembler_acceleration(s->assembler, t, q, v, vd, lambda, d);
     if (status != POL_SINGULAR || m == 0) return status;
   }
@@ -436,7 +438,7 @@ pol_status poli_integrator_drop_near(pol_integrator *integrator, double h, int *
   const int m = pol_dae_num_constraints(s->dae);
   if (m == 0 || !s->state.q || s->dae->feedback || s->options.redundant == POL_REDUNDANT_REFUSE)
     return POL_BAD_ARGUMENT;
-  if (!s->redundant && !rank_is_cheap(s->dae)) return POL_BAD_ARGUMENT;
+  if (!s->redundant && !rank_is_cheap(s)) return POL_BAD_ARGUMENT;
   pol_status status = allocate_redundancy(s);
   if (status) return status;
 

@@ -3,9 +3,9 @@
 #define POLHODE_INTEGRATORS_SPLITTING_PARTS_H
 
 #include "dae/dae.h"
+#include "dae/row_space.h"
 #include "dae/saddle.h"
 #include "integrators/family.h"
-#include "integrators/row_space.h"
 #include "integrators/splitting.h"
 #include "integrators/splitting_compliant.h"
 #include "lie/small.h"

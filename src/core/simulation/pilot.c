@@ -16,8 +16,9 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "dae/assembler.h"
+#include "dae/dae.h"
 #include "dae/extension.h"
-#include "dae/saddle.h"
 #include "integrators/family.h"
 #include "simulation/parts.h"
 
@@ -27,10 +28,8 @@ typedef struct probe {
   const pol_state *start; /* consistent */
   double *rest, *at_rest; /* velocities of the drives alone, and the accelerations there */
   double *lambda, *scratch;
-  poli_saddle *saddle; /* [ M B^T; B 0 ] at the start */
-  double *mass, *jacobian, *stiffness, *damping;
-  double *x; /* nv + m */
-  double *product;
+  double *stiffness, *damping;
+  double *x, *product; /* nv */
   void *memory;
 } probe;
 
@@ -47,14 +46,13 @@ static double norm(const double *x, int n)
 static double largest_rate(probe *p, const double *matrix)
 {
   enum { ROUNDS = 12 };
-  const int nv = p->dae->group.nv, m = p->saddle->m;
+  const int nv = p->dae->group.nv;
   double rate = 0.0;
   for (int i = 0; i < nv; i++) p->product[i] = sin(1.0 + 2.0 * i + 0.37 * i * i);
   for (int k = 0; k <= ROUNDS; k++) {
     /* the first round puts x on the constraints */
     for (int i = 0; i < nv; i++) p->x[i] = -p->product[i];
-    for (int i = 0; i < m; i++) p->x[nv + i] = 0.0;
-    pol_solver_solve(p->saddle->solver, p->x);
+    poli_assembler_solve(poli_integrator_assembler(p->integrator), p->x, p->x);
     const double length = norm(p->x, nv);
     if (k > 0) rate = length;
     if (!(length > 0.0) || !isfinite(length)) return 0.0;
@@ -62,7 +60,7 @@ static double largest_rate(probe *p, const double *matrix)
       p->x[i] /= length;
       p->product[i] = 0.0;
     }
-    pol_matrix_multiply(p->saddle->patterns.coupling, matrix, 1.0, p->x, p->product);
+    pol_matrix_multiply(p->dae->coupling, matrix, 1.0, p->x, p->product);
   }
   return rate;
 }
@@ -89,20 +87,13 @@ static pol_status find_rates(probe *p, unsigned forces, double *spring, double *
 static pol_status linearize(probe *p)
 {
   pol_assembler *assembler = poli_integrator_assembler(p->integrator);
-  const pol_point at = {
-      .q = p->start->q, .v = p->rest, .vd = p->rest, .history = p->start->history};
-  const pol_terms out = {.mass = p->mass, .jacobian = p->jacobian};
   pol_diagnostics unused;
   pol_status status =
       pol_assembler_velocity(assembler, 0.0, p->start->q, p->rest, NULL, NULL, &unused);
   if (!status)
     status = pol_assembler_acceleration(assembler, 0.0, p->start->q, p->rest, p->at_rest, p->lambda,
                                         &unused);
-  if (!status) status = poli_dae_evaluate(p->dae, &at, POL_MASS | POL_JACOBIAN, &out, p->scratch);
-  if (status) return status;
-  poli_saddle_set_kkt(p->saddle, p->mass, p->jacobian);
-  poli_saddle_drop(p->saddle, pol_assembler_dropped(assembler));
-  return pol_solver_refactor(p->saddle->solver, p->saddle->values);
+  return status ? status : poli_assembler_factor(assembler, 0.0, p->start->q, &unused);
 }
 
 /* --- speeds ----------------------------------------------------------------------------------- */
@@ -150,20 +141,16 @@ static double step_within_tolerances(probe *p, double h)
 static pol_status allocate(probe *p)
 {
   const int nv = p->dae->group.nv, m = pol_dae_num_constraints(p->dae);
-  pol_status status = poli_saddle_create(&p->saddle, p->dae, 0, p->integrator->options.solver);
-  if (status) return status;
-  const int coupling = pol_pattern_nonzeros(p->saddle->patterns.coupling);
+  const int coupling = pol_pattern_nonzeros(p->dae->coupling);
   poli_arena arena = {0};
   do {
     POLI_TAKE(&arena, p->rest, nv);
     POLI_TAKE(&arena, p->at_rest, nv);
     POLI_TAKE(&arena, p->lambda, m);
-    POLI_TAKE(&arena, p->x, nv + m);
+    POLI_TAKE(&arena, p->x, nv);
     POLI_TAKE(&arena, p->product, nv);
-    POLI_TAKE(&arena, p->mass, coupling);
     POLI_TAKE(&arena, p->stiffness, coupling);
     POLI_TAKE(&arena, p->damping, coupling);
-    POLI_TAKE(&arena, p->jacobian, pol_pattern_nonzeros(p->saddle->patterns.constraint));
     POLI_TAKE(&arena, p->scratch, p->dae->scratch_size);
   } while (poli_arena_again(&arena));
   p->memory = arena.memory;
@@ -224,7 +211,6 @@ pol_status poli_pilot_run(const pol_formulation *formulation, const pol_options 
     found->first_step = pol_integrator_step(p.integrator, settings->step);
   }
   pol_integrator_free(&p.integrator);
-  poli_saddle_free(&p.saddle);
   free(p.memory);
   return status;
 }

@@ -4,16 +4,21 @@
  * Fixed steps h are N = T / h if that is a whole number, up to round-off; else as many whole ones
  * as fit, then a shorter one.  After a reset the same is done with what is left of the span.
  *
- * The bytes per number of the estimate were measured on chains of 3000 to 20000 links (everything
- * that is created, including the factors of the sparse matrix) and hold within a factor of about
- * two.  The full matrix that is used to find redundant constraints, nv x m numbers, can be much
- * larger.
+ * The bytes per number of the estimate were measured on chains of 1000 to 1 000 000 links
+ * (everything that is created, including the factors of the sparse matrix) and hold within a factor
+ * of about two.  Large systems that start and step by rows (dae/row_saddle.h) need no matrix and,
+ * as long as they have no loops, no rank of the constraints; if a step needs the matrix all the
+ * same, they need as much as the others.  The full matrix that is used to find redundant
+ * constraints, nv x m numbers, can be much larger.
  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/rule.h"
+#include "dae/assembler.h"
+#include "dae/extension.h"
+#include "integrators/family.h"
 #include "simulation/parts.h"
 
 /* --- settings --------------------------------------------------------------------------------- */
@@ -149,6 +154,8 @@ double poli_simulation_next_output_time(const pol_simulation *sim)
 /* --- estimate --------------------------------------------------------------------------------- */
 
 static const double bytes_per_nonzero = 130.0, bytes_at_least = 1e7;
+/* By rows, per velocity and per constraint. */
+static const double bytes_of_velocity = 1000.0, bytes_of_row = 1600.0;
 /* For the rank of the constraints, per entry of their matrix. */
 static const double bytes_of_rank = 40.0, bytes_of_loops = 200.0;
 
@@ -175,6 +182,16 @@ int poli_mechanism_has_loop(const pol_mechanism *mechanism, int *has_loop)
   return 1;
 }
 
+/* Whether a simulation starts and steps by rows. */
+static int is_by_rows(const pol_dae *dae, const pol_options *options)
+{
+  const poli_rigid_bodies *bodies = poli_dae_rigid_bodies(dae);
+  const poli_method_entry *method = poli_method_entry_find(options->method);
+  const poli_family *family = method ? poli_method_family(method, dae) : NULL;
+  return poli_assembler_chooses_rows(dae, options->solver) && bodies->has_weight_only &&
+         (family == &poli_generalized_alpha || family == &poli_splitting);
+}
+
 pol_status pol_simulation_estimate(const pol_mechanism *mechanism, const pol_settings *settings,
                                    pol_estimate *estimate)
 {
@@ -192,8 +209,10 @@ pol_status pol_simulation_estimate(const pol_mechanism *mechanism, const pol_set
   const double constraint = dae->constraint ? pol_pattern_nonzeros(dae->constraint) : m * nv;
   estimate->velocities = dae->group.nv;
   estimate->constraints = (int)m;
-  estimate->memory = bytes_at_least + bytes_per_nonzero * (coupling + constraint);
-  estimate->rank = (has_loop ? bytes_of_loops : bytes_of_rank) * constraint;
+  const int by_rows = is_by_rows(dae, &settings->options);
+  estimate->memory = bytes_at_least + (by_rows ? bytes_of_velocity * nv + bytes_of_row * m
+                                               : bytes_per_nonzero * (coupling + constraint));
+  estimate->rank = (has_loop ? bytes_of_loops : by_rows ? 0.0 : bytes_of_rank) * constraint;
   pol_formulation_free(&formulation);
   return POL_OK;
 }

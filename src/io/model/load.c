@@ -311,9 +311,10 @@ static pol_status choose_method(const poli_model_simulation *simulation, pol_mod
   return POL_OK;
 }
 
-/* The steps from a plain tree to a model; every error is reported.  1 if the model is complete. */
+/* The steps from a plain tree to a model, but for the choice of a method by *simulation; every error
+ * is reported.  1 if the model is complete. */
 static int fill_model(poli_reader *reader, const poli_place *top, poli_expansion *x,
-                      pol_model *model)
+                      pol_model *model, poli_model_simulation *simulation)
 {
   poli_model_data data = {.name = ""};
   data.simulation.settings = pol_settings_default();
@@ -331,9 +332,9 @@ static int fill_model(poli_reader *reader, const poli_place *top, poli_expansion
     if (!model->name) reader->status = POL_NO_MEMORY;
     if (reader->status == POL_OK) reader->status = poli_build_output_times(&data, model);
     if (reader->status == POL_OK) reader->status = poli_build_events(&data, model);
-    if (reader->status == POL_OK) reader->status = choose_method(&data.simulation, model);
     if (reader->status == POL_OK) reader->status = poli_build_shapes(&data, model);
   }
+  *simulation = data.simulation;
 
   poli_model_body *bodies = data.bodies.items;
   for (size_t i = 0; i < data.bodies.count; i++) free(bodies[i].shapes.items);
@@ -372,16 +373,18 @@ static pol_status read_bytes(pol_model **model, const char *text, size_t size, p
   if (json_is_object(tree))
     for (int i = 0; i < num_overrides; i++) apply_override(&reader, tree, overrides[i]);
   const poli_place top = {.value = tree};
+  poli_model_simulation simulation;
   if (tree && reader.status == POL_OK) poli_expand(&x, &top, result);
   const int expanded = errors->count;
   if (tree && reader.status == POL_OK && !x.is_partial)
-    good = fill_model(&reader, &top, &x, result);
+    good = fill_model(&reader, &top, &x, result, &simulation);
   if (good) reader.status = keep_text(&x, text, size, result);
   if (tree && !good && reader.status == POL_OK) poli_locate_errors(&x, tree, text, size, expanded);
   poli_expansion_free(&x);
+  /* the tree is many times as large as the file; the choice of a method needs memory of its own */
   json_decref(reader.names);
   json_decref(tree);
-
+  if (good && reader.status == POL_OK) reader.status = choose_method(&simulation, result);
   if (good && reader.status == POL_OK) {
     *model = result;
     return POL_OK;
@@ -399,8 +402,9 @@ pol_status pol_model_read_text(pol_model **model, const char *text, int num_over
   return read_bytes(model, text, strlen(text), nowhere, num_overrides, overrides, errors);
 }
 
-/* Bytes of a model file; what has more is something else, perhaps without an end. */
-static const size_t largest_model = (size_t)1 << 28;
+/* Bytes of a model file, enough for a million bodies and joints; what has more is something else,
+ * perhaps without an end. */
+static const size_t largest_model = (size_t)1 << 29;
 
 pol_status pol_model_read_file(pol_model **model, const char *path, int num_overrides,
                                const char *const *overrides, pol_errors *errors)

@@ -1,5 +1,5 @@
 /* Constraints of rigid bodies by blocks; see row_space.h. */
-#include "integrators/row_space.h"
+#include "dae/row_space.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,8 +10,8 @@
  * body, angular part first; the first three rows of a node that joins two points are stored as the
  * arm r alone.
  */
-#ifndef POLHODE_INTEGRATORS_ROW_SPACE_H
-#define POLHODE_INTEGRATORS_ROW_SPACE_H
+#ifndef POLHODE_DAE_ROW_SPACE_H
+#define POLHODE_DAE_ROW_SPACE_H
 
 #include "dae/rigid_bodies.h"
 #include "lie/small.h"
