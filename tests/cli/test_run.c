@@ -151,7 +151,7 @@ static void invariants_are_kept(void **state)
     json_decref(object);
   }
   expect("polhode run " POLHODE_SOURCE_DIR "/models/bruels-cardona-2010/heavy_top.json "
-                                           "--formulation directors --method em --end 0.01 -v",
+         "--formulation directors --method em --end 0.01 -v",
          0);
   expect_text(out, "\nreactions are those of t = 0.0095 s\n");
   expect_text(out, "\ninvariant       energy 5");
