@@ -15,8 +15,8 @@ extern "C" {
 typedef struct pol_error {
   char *path;  /* location: "bodies[0].mass"; "line 3, column 7" for a syntax error; "--set x=1" for
                   an invalid override; "" for the whole file; "body 'crank': mass" in a program */
-  char *value; /* value found, as JSON of at most 60 bytes, or the text of a syntax error or
-                  override; "" if there is none */
+  char *value; /* value found, as JSON of at most 60 bytes, then ', from "2*L"' if an expression
+                  gives it; or the text of a syntax error or override; "" if there is none */
   char *rule;  /* requirement: "must be a positive number" */
   char *suggestion; /* a similar name: "mass"; "" if there is none */
   char *element; /* the element of the model that it is in: "body 'crank'"; "" if there is none */

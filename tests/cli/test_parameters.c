@@ -38,7 +38,7 @@ static void wrong_parameters_are_refused(void **state)
   expect("polhode run m.json --param L=1 --param L=2", 2);
   expect_text(err, "contradicts");
   expect("polhode run m.json --param L=-1", 2);
-  expect_text(err, "m.json:2: bodies[0].shapes[0].size[0] (body 'rod0') = -1: must be a positive");
+  expect_text(err, "m.json:2: bodies[0].shapes[0].size[0] (body 'rod0') = -1, from ");
   expect("polhode run m.json --param L=-1 --json", 2);
   json_t *object = parse_output();
   json_t *error = json_array_get(at(object, "errors"), 0);

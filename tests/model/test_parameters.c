@@ -223,6 +223,14 @@ static void wrong_repeats_are_reported(void **state)
   assert_string_equal(errors_of(REPEATED("{\"i\": 3}", "\"i - 1\""), NULL),
                       ":4 bodies[1].mass (body 'b0') must be a positive number > \n"
                       ":4 bodies[1].mass (body 'b1') must be a positive number > \n");
+  /* the value, and the expression that it comes from */
+  write_text("r.json", REPEATED("{\"i\": 1}", "\"i - 1\""));
+  pol_errors errors = {0};
+  pol_model *model = NULL;
+  assert_int_equal(pol_model_read_file(&model, "r.json", 0, NULL, &errors), POL_BAD_ARGUMENT);
+  assert_string_equal(errors.items[0].value, "-1, from \"i - 1\"");
+  pol_errors_clear(&errors);
+  remove("r.json");
   assert_string_equal(errors_of(REPEATED("{\"i\": 3}", "\"j\""), NULL),
                       ":4 bodies[1].mass (body 'b0') must be a number or an expression of "
                       "parameters: column 1: 'j' is not a known name > \n");

@@ -18,9 +18,9 @@
 #include <polhode/view.h>
 
 #include "draw/viewer/frames.h"
-#include "io/file/mesh.h"
 #include "draw/viewer/page.h"
 #include "io/file/file.h"
+#include "io/file/mesh.h"
 
 static const char model_text[] = "{\"name\": \"</script><!-- <script>\", \"bodies\": ["
                                  "{\"name\": \"a\", \"mass\": 1, \"inertia\": [1, 1, 1]},"

@@ -113,15 +113,21 @@ static int enter(scanner *s, const step *to)
   return 0;
 }
 
-/* The line of a path in a text, or of as much of it as is there. */
-static int find_line(const char *text, size_t size, const char *path)
+/* The line of a path in a text, or of as much of it as is there; *expression is the text in quotes
+ * that stands there, with its first quote, and its length, 0 if there is none. */
+static int find_line(const char *text, size_t size, const char *path, const char **expression,
+                     size_t *length)
 {
   scanner s = {text, text + size};
   step to;
-  int line = 1;
+  int line = 1, found = 1;
   if (size >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) s.at += 3;
   skip_blanks(&s);
-  while (next_step(&path, &to) && enter(&s, &to)) continue;
+  while (found && next_step(&path, &to)) found = enter(&s, &to);
+  scanner end = s;
+  if (found && s.at < s.end && *s.at == '"') skip_string(&end);
+  *expression = s.at;
+  *length = end.at <= end.end ? (size_t)(end.at - s.at) : 0;
   for (const char *c = text; c < s.at && c < s.end; c++) line += *c == '\n';
   return line;
 }
@@ -216,10 +222,19 @@ static void locate(poli_expansion *x, pol_error *error, json_t *tree, const char
     json_t *own = source == x->sources ? tree : source ? source->tree : NULL;
     set_text(x, &error->element, element_of(x, own, error->path, 0));
   }
-  if (source == x->sources)
-    error->line = find_line(text, size, error->path);
-  else if (source && source->text)
-    error->line = find_line(source->text, source->size, error->path);
+  if (source && source != x->sources) {
+    text = source->text;
+    size = source->size;
+  }
+  if (!source || !text) return;
+  enum { SHORT = 60 };
+  const char *expression;
+  size_t length;
+  error->line = find_line(text, size, error->path, &expression, &length);
+  /* a number that comes from an expression: both */
+  if (is_plain && length > 2 && length <= SHORT && error->value[0] &&
+      !strchr("\"[{", *error->value))
+    set_text(x, &error->value, poli_format("%s, from %.*s", error->value, (int)length, expression));
 }
 
 /* Errors of the expansion and of the reader together: a value that could not be evaluated is not
