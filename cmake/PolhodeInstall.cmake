@@ -21,7 +21,7 @@ file(RELATIVE_PATH pc_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INST
 string(REGEX REPLACE "/$" "" pc_prefix ${pc_prefix})
 # For the static libraries they name the shared libraries below: naming their pkg-config modules instead
 # would ask for all that a wholly static program needs, down to the Fortran run-time library.
-set(pc_core_private ${POLHODE_LAPACKE_LDFLAGS} ${POLHODE_LAPACK_LDFLAGS}
+set(pc_core_private ${POLHODE_ARPACK_LDFLAGS} ${POLHODE_LAPACKE_LDFLAGS} ${POLHODE_LAPACK_LDFLAGS}
   -lklu -lbtf -lamd -lcolamd -lsuitesparseconfig -pthread -lm)
 set(pc_io_private ${POLHODE_JANSSON_LDFLAGS} ${POLHODE_HDF5_LDFLAGS} ${POLHODE_ZLIB_LDFLAGS} -pthread -lm)
 set(pc_draw_private ${POLHODE_CAIRO_LDFLAGS} ${POLHODE_JANSSON_LDFLAGS} -lm)
