@@ -104,6 +104,24 @@ static void it_is_a_flow(void **state)
 }
 
 /* Starts close to the unstable axis, on the separatrix, and on an axis. */
+/* Momenta so small that their squares underflow move nothing. */
+static void tiny_momenta_move_nothing(void **state)
+{
+  (void)state;
+  static const double moments[2][3] = {{1e-4, 1.4e-4, 1.8e-4}, {1.0, 1.0, 2.0}};
+  static const double q0[4] = {0.5, -0.5, 0.5, 0.5};
+  for (int b = 0; b < 2; b++)
+    for (int power = -20; power > -320; power--) {
+      poli_free_body body;
+      double q1[4], D[9];
+      const double size = pow(10.0, power), L[3] = {0.3 * size, -0.5 * size, 0.8 * size};
+      poli_free_body_set(&body, moments[b]);
+      poli_free_motion(&body, q0, L, 0.01, q1, D);
+      assert_near(q1, q0, 4, 1e-15);
+      for (int i = 0; i < 9; i++) assert_true(fabs(D[i]) <= 0.01 / moments[b][0] * 1.001);
+    }
+}
+
 static void near_the_separatrix(void **state)
 {
   (void)state;
@@ -174,6 +192,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(reference_vectors),
       cmocka_unit_test(it_is_a_flow),
+      cmocka_unit_test(tiny_momenta_move_nothing),
       cmocka_unit_test(near_the_separatrix),
       cmocka_unit_test(derivative_matches_differences),
   };

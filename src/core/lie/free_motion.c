@@ -369,7 +369,8 @@ void poli_free_motion(const poli_free_body *body, const double q0[4], const doub
     for (int i = 0; i < 9 && D; i++) D[i] = (double)NAN;
     return;
   }
-  if (G == 0.0) {
+  /* far below round-off, where squares of L underflow */
+  if (fabs(h) * G * body->inverse_smallest < 1e-40) {
     for (int i = 0; i < 4; i++) q1[i] = from[i];
   } else {
     move_asymmetric(body, from, L, G, h, q1);
