@@ -177,6 +177,8 @@ int cli_cannot_write(const char *source, int json, const char *option, const cha
 /* The exit status of a simulation that could not start: CLI_INVALID if no solution of the model's
  * equations begins with its values, CLI_FAILED else. */
 int cli_start_status(pol_status status);
+/* Whether the text is a whole number above 0, which goes to *count. */
+int cli_read_count(const char *text, long *count);
 /* Whether a file name has this ending, such as ".csv", after at least one character. */
 int cli_ends_in(const char *path, const char *ending);
 /* Reads the model that the arguments name.  Reports its errors; *model is NULL then.  Gives the

@@ -15,6 +15,14 @@
 #include "cli/json_out.h"
 #include "cli/terminal.h"
 
+int cli_read_count(const char *text, long *count)
+{
+  char *rest;
+  errno = 0;
+  *count = strtol(text, &rest, 10);
+  return errno == 0 && rest != text && *rest == '\0' && *count > 0;
+}
+
 static int out_of_memory(void)
 {
   cli_complain("polhode", "%s", pol_status_text(POL_NO_MEMORY));

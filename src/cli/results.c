@@ -1,5 +1,4 @@
-/* Commands that read a result: info prints what it holds, export writes it for ParaView, view as a
- * page that shows it move. */
+/* Commands that read a result: info prints what it holds, view writes a page that shows it move. */
 #define _POSIX_C_SOURCE 200809L
 
 #include <errno.h>
@@ -221,116 +220,6 @@ const cli_command cli_info = {
     .run = run_info,
 };
 
-static int refuse_export(const cli_args *args, const char *option, const char *value,
-                         const char *rule)
-{
-  return cli_refuse_one("polhode export", args->json, option, value, rule);
-}
-
-/* A whole number above 0. */
-static int to_count(const char *text, long *count)
-{
-  char *rest;
-  errno = 0;
-  *count = strtol(text, &rest, 10);
-  return errno == 0 && rest != text && *rest == '\0' && *count > 0;
-}
-
-/* The names of the files that are written, and removed if they are of an earlier export. */
-static int is_frame(const char *name)
-{
-  const size_t length = strlen(name);
-  return strcmp(name, "motion.pvd") == 0 ||
-         (strncmp(name, "frame_", 6) == 0 && length > 4 && strcmp(name + length - 4, ".vtu") == 0);
-}
-
-static int export_result(const cli_args *args, pol_result *result)
-{
-  char message[600];
-  long every = 1, most = 0, frames; /* rows between frames; frames at most, 0: any number */
-  if (args->every != NULL && args->frames != NULL)
-    return refuse_export(args, "--frames", args->frames, "cannot be given together with --every");
-  if (args->every != NULL && !to_count(args->every, &every))
-    return refuse_export(args, "--every", args->every, "must be a whole number above 0");
-  if (args->frames != NULL && !to_count(args->frames, &most))
-    return refuse_export(args, "--frames", args->frames, "must be a whole number above 0");
-  if (pol_result_rows(result) == 0)
-    return cli_refuse_result(args->operand, args->json, "has no rows: there is nothing to export");
-  struct stat info;
-  cli_list inputs = {0};
-  if (cli_inputs_add(&inputs, args->operand) != POL_OK) {
-    fprintf(stderr, "polhode export: %s\n", pol_status_text(POL_NO_MEMORY));
-    return CLI_FAILED;
-  }
-  const int has_input = cli_find_input_in(&inputs, args->vtk, is_frame) != NULL;
-  cli_inputs_free(&inputs);
-  if (has_input)
-    return refuse_export(
-        args, "--vtk", args->vtk,
-        "would overwrite the result that is exported, which has the name of a frame");
-  const int is_new = mkdir(args->vtk, 0777) == 0;
-  if (!is_new && errno != EEXIST)
-    return cli_cannot_write("polhode export", args->json, "--vtk", args->vtk, errno);
-  if (stat(args->vtk, &info) == 0 && !S_ISDIR(info.st_mode))
-    return refuse_export(args, "--vtk", args->vtk, "must be a folder, or a name that is free");
-  pol_status status =
-      pol_vtk_export(result, args->vtk, every, most, &frames, message, sizeof message);
-  if (status == POL_OK) {
-    if (args->json)
-      return cli_json_print(json_pack("{s:s, s:o, s:I}", "status", "done", "folder",
-                                      cli_json_text(args->vtk), "frames", (json_int_t)frames)) == 0
-                 ? CLI_DONE
-                 : CLI_FAILED;
-    if (args->quiet) return CLI_DONE;
-    cli_print_row("frames", "%ld", frames);
-    cli_print_row("open", "%s/motion.pvd", args->vtk);
-    return CLI_DONE;
-  }
-  if (is_new) rmdir(args->vtk); /* unless there are files in it */
-  if (status == POL_BAD_ARGUMENT) return cli_refuse_result(args->operand, args->json, message);
-  fprintf(stderr, "polhode export: %s\n", message);
-  return CLI_FAILED;
-}
-
-static int run_export(const cli_args *args)
-{
-  pol_result *result;
-  if (args->vtk == NULL)
-    return refuse_export(args, "--vtk", "", "must be given: the folder for the files");
-  if (args->vtk[0] == '\0') return refuse_export(args, "--vtk", "", "the folder's name is empty");
-  if (strcmp(args->vtk, "-") == 0)
-    return refuse_export(args, "--vtk", "-",
-                         "must be a folder: frames cannot go to standard output");
-  int exit_status = cli_open_result(args->operand, args->json, &result);
-  if (exit_status != CLI_DONE) return exit_status;
-  exit_status = export_result(args, result);
-  pol_result_close(&result);
-  return exit_status;
-}
-
-static const cli_option export_options[] = {
-    {"--vtk", "DIR", "write a file for each frame, and motion.pvd, into this folder", CLI_TEXT,
-     offsetof(cli_args, vtk), NULL},
-    {"--every", "N", "only every N-th row", CLI_TEXT, offsetof(cli_args, every), NULL},
-    {"--frames", "N", "at most N frames, evenly spaced from the first row to the last", CLI_TEXT,
-     offsetof(cli_args, frames), NULL},
-    CLI_JSON_OPTION,
-};
-
-const cli_command cli_export = {
-    .name = "export",
-    .summary = "write a result for ParaView",
-    .operand = "RESULT",
-    .text = "Writes the motion as VTK files: motion.pvd opens in ParaView, with a point for\n"
-            "each body, named marker and joint (joints only from .h5 files) in every frame.\n\n"
-            "The examples use top.h5, written by polhode run MODEL.json --out top.h5.",
-    .examples = "  polhode export top.h5 --vtk top_vtk --every 10\n"
-                "  polhode export top.h5 --vtk top_vtk --frames 50",
-    .options = export_options,
-    .num_options = sizeof export_options / sizeof export_options[0],
-    .run = run_export,
-};
-
 static int fail(pol_status status)
 {
   fprintf(stderr, "polhode view: %s\n", pol_status_text(status));
@@ -431,7 +320,8 @@ static int view(const cli_args *args)
   if (args->out != NULL && !cli_ends_in(args->out, ".html") && !cli_ends_in(args->out, ".glb"))
     return cli_refuse_one("polhode view", args->json, "--out", args->out,
                           "must be a file name that ends in .html or .glb");
-  if (args->frames != NULL && (!to_count(args->frames, &frames) || frames < 2 || frames > 1000000))
+  if (args->frames != NULL &&
+      (!cli_read_count(args->frames, &frames) || frames < 2 || frames > 1000000))
     return cli_refuse_one("polhode view", args->json, "--frames", args->frames,
                           "must be a whole number from 2 to 1000000");
   /* the page beside the result, with another ending */

@@ -225,15 +225,18 @@ static int has_one_angle(const pol_joint *joint)
   return count == 1;
 }
 
-/* The first angle of a joint that changes by half a turn or more in a time h, at its present rate,
- * of those that the motion depends on or of the others.  slow: no two bodies turn so far against
- * each other; then neither does the angle of a joint that has only one, where several can be
- * faster. */
-static int find_angle(const poli_instant *now, double h, int slow, int needed, char *where,
-                      size_t size)
+/* An angle in words; "" if there is none. */
+typedef char angle_text[sizeof((pol_lost_turns *)NULL)->where];
+
+/* The first angle of a joint that changes by half a turn or more in a time h, at its present rate:
+ * where[1] of those that the motion depends on, where[0] of the others.  slow: no two bodies turn
+ * so far against each other; then neither does the angle of a joint that has only one, where
+ * several can be faster. */
+static void find_angles(const poli_instant *now, double h, int slow, angle_text where[2])
 {
   const pol_formulation *formulation = now->formulation;
   const pol_mechanism *mechanism = pol_formulation_mechanism(formulation);
+  where[0][0] = where[1][0] = '\0';
   for (int k = 0; k < pol_mechanism_num_joints(mechanism); k++) {
     const pol_joint *joint = pol_mechanism_joint(mechanism, k);
     if (slow && has_one_angle(joint)) continue;
@@ -243,12 +246,10 @@ static int find_angle(const poli_instant *now, double h, int slow, int needed, c
       if (!info->angular) continue;
       poli_instant_coordinate(now, k, i, &angle, &rate);
       if (!(fabs(rate) * h >= pi)) continue;
-      if (poli_formulation_needs_turns(formulation, k, i) != needed) continue;
-      snprintf(where, size, "joint '%s', %s", joint->name, info->name);
-      return 1;
+      char *own = where[poli_formulation_needs_turns(formulation, k, i)];
+      if (own[0] == '\0') snprintf(own, sizeof *where, "joint '%s', %s", joint->name, info->name);
     }
   }
-  return 0;
 }
 
 pol_status poli_simulation_check_turns(pol_simulation *sim, const pol_state *state,
@@ -257,9 +258,9 @@ pol_status poli_simulation_check_turns(pol_simulation *sim, const pol_state *sta
   const pol_formulation *f = sim->formulation;
   const double h = state->t - sim->t;
   pol_lost_turns *lost = &sim->summary.lost_turns;
-  char where[sizeof lost->where];
-  const int slow = turns_slowly(now, h);
-  int wrong = find_angle(now, h, slow, 1, where, sizeof where);
+  angle_text where[2];
+  find_angles(now, h, turns_slowly(now, h), where);
+  int wrong = where[1][0] != '\0';
   /* a bushing that has turned across the place where its rotation vector jumps */
   for (int k = 0; k < f->num_forces && !wrong; k++) {
     const pol_force *force = pol_mechanism_force(f->mechanism, k);
@@ -273,20 +274,20 @@ pol_status poli_simulation_check_turns(pol_simulation *sim, const pol_state *sta
     poli_v3_add_scaled(-h, omega, rho);
     wrong = poli_v3_dot(rho, rho) >= pi * pi;
     if (wrong)
-      snprintf(where, sizeof where, "force '%s': its markers are turned by more than 3 rad",
+      snprintf(where[1], sizeof *where, "force '%s': its markers are turned by more than 3 rad",
                force->name);
   }
   if (wrong) {
     poli_simulation_fail(sim, POL_RETRY, -1,
                          "the step is too large to follow how far this has turned",
                          "take a smaller step");
-    snprintf(sim->diagnostics.where, sizeof sim->diagnostics.where, "%s", where);
+    snprintf(sim->diagnostics.where, sizeof sim->diagnostics.where, "%s", where[1]);
     return POL_RETRY;
   }
   /* only results are affected */
-  if (find_angle(now, h, slow, 0, where, sizeof where) && lost->count++ == 0) {
+  if (where[0][0] != '\0' && lost->count++ == 0) {
     lost->t = state->t;
-    snprintf(lost->where, sizeof lost->where, "%s", where);
+    snprintf(lost->where, sizeof lost->where, "%s", where[0]);
   }
   return POL_OK;
 }

@@ -1,0 +1,93 @@
+/* polhode export --out: chosen quantities as CSV and MAT, and what is refused. */
+#define _XOPEN_SOURCE 700
+
+#include "cli/cli_test.h"
+
+static int set_up(void **state)
+{
+  return enter_folder(state) != 0 || run("polhode run top.json --out r.h5 --quiet") != 0;
+}
+
+/* CSV that polhode reads again: the same numbers, every tenth row, the time first. */
+static void signals_are_written_as_csv(void **state)
+{
+  (void)state;
+  static char all[OUTPUT_SIZE];
+  expect("polhode export r.h5 top.position tip.force.z --every 10 --out s.csv", 0);
+  expect_text(out, "s.csv, 11 rows of 5 columns\n");
+  read_text("s.csv", all);
+  expect_text(all, "\n# units: s,m,m,m,N\n"
+                   "t,top.position.x,top.position.y,top.position.z,tip.force.z\n0,0,1,0,");
+  expect("polhode export r.h5 top.position tip.force.z --every 10 --out -", 0);
+  assert_string_equal(out, all);
+  /* a row against the table of the whole result */
+  expect("polhode run top.json --out whole.csv --quiet", 0);
+  expect("polhode export whole.csv top.position tip.force.z --every 10 --out -", 0);
+  assert_string_equal(strstr(out, "\nt,"), strstr(all, "\nt,"));
+  expect("polhode info s.csv --json", 0);
+  json_t *object = parse_output();
+  assert_int_equal(json_integer_value(at(object, "rows")), 11);
+  json_decref(object);
+  /* all quantities where none is named */
+  expect("polhode export r.h5 --out s.csv --json", 0);
+  object = parse_output();
+  assert_int_equal(json_integer_value(at(object, "rows")), 101);
+  assert_true(json_integer_value(at(object, "columns")) > 40);
+  json_decref(object);
+}
+
+static void signals_are_written_as_mat(void **state)
+{
+  (void)state;
+  static char bytes[OUTPUT_SIZE];
+  expect("polhode export r.h5 top.position.y --every 50 --out s.mat --quiet", 0);
+  assert_string_equal(out, "");
+  FILE *file = fopen("s.mat", "rb");
+  assert_non_null(file);
+  const size_t size = fread(bytes, 1, sizeof bytes, file);
+  fclose(file);
+  assert_true(size > 400);
+  /* header 128, tag 8, flags 16, dimensions 16, name 16, tag of the numbers 8 */
+  double data[6];
+  const char *name = bytes + 128 + 8 + 16 + 16 + 8;
+  assert_memory_equal(name, "data", 4);
+  memcpy(data, name + 8 + 8, sizeof data);
+  assert_true(data[0] == 0.0 && fabs(data[1] - 0.05) < 1e-15 && fabs(data[2] - 0.1) < 1e-15);
+  assert_true(data[3] == 1.0 && data[4] < 1.0 && data[5] < data[4]);
+}
+
+static void wrong_exports_are_refused(void **state)
+{
+  (void)state;
+  static const struct {
+    const char *line, *message;
+  } cases[] = {
+      {"polhode export r.h5", "--out: or --vtk must be given"},
+      {"polhode export r.h5 --out s.csv --vtk v", "--vtk: cannot be given together with --out"},
+      {"polhode export r.h5 --out s.txt", "--out = s.txt: must end in .csv or .mat, or be -"},
+      {"polhode export r.h5 --out s.csv --frames 3", "--frames = 3: is for --vtk; use --every"},
+      {"polhode export r.h5 --out s.csv --every 0", "--every = 0: must be a whole number above 0"},
+      {"polhode export r.h5 --out - --json", "cannot go to standard output beside --json"},
+      {"polhode export r.h5 top --vtk v", "VTK files hold the whole motion"},
+      {"polhode export r.h5 top.positon t0p --out s.csv",
+       "top.positon: there is no such quantity in the result; did you mean \"top.position\"?"},
+      {"polhode export r.h5 --out no/s.csv", "--out = no/s.csv: No such file or directory"},
+      {"polhode export r.h5 --out no/s.mat", "--out = no/s.mat: No such file or directory"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    expect(cases[i].line, 2);
+    expect_text(err, cases[i].message);
+  }
+  expect("polhode run top.json --out whole.csv --quiet", 0);
+  expect("polhode export whole.csv --out whole.csv", 2);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(signals_are_written_as_csv),
+      cmocka_unit_test(signals_are_written_as_mat),
+      cmocka_unit_test(wrong_exports_are_refused),
+  };
+  return cmocka_run_group_tests(tests, set_up, leave_folder);
+}
