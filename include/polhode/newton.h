@@ -33,7 +33,8 @@ typedef struct pol_newton_options {
   /* Real time: exactly this number of corrections per step, with the same work in every step; 0: as
    * many as the tolerance needs.  What they leave is compared with the tolerance: a residual above
    * it is counted (pol_counts.inexact), and the step is accepted if the corrections have made it
-   * smaller; if not, it fails with POL_NOT_CONVERGED, without a second attempt.  For the
+   * smaller and it is at most 0.01/tolerance times the tolerance, that is a hundredth of what the
+   * step changes; if not, it fails with POL_NOT_CONVERGED, without a second attempt.  For the
    * generalized-alpha methods with steps of fixed size. */
   int fixed_iterations;
   int matrix_interval; /* fixed_iterations: steps between two matrices, 1 or more */

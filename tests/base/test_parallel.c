@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -50,6 +51,29 @@ static void every_item_is_done_once(void **state)
   assert_true(poli_threads(0) >= 1);
   assert_int_equal(poli_threads(3), 3);
   assert_int_equal(poli_threads(100000), POLI_MAX_THREADS);
+}
+
+static void count_item(int i, void *user)
+{
+  atomic_int *times = user;
+  atomic_fetch_add(&times[i], 1);
+}
+
+/* Short and long loops in turn: a thread that is late from one must not take items of the next. */
+static void late_threads_take_nothing(void **state)
+{
+  (void)state;
+  enum { LONG = 64, LOOPS = 400000 };
+  static atomic_int times[LONG];
+  for (int k = 0; k < LOOPS; k++) {
+    const int count = k % 2 ? LONG : 3;
+    poli_parallel(2, count, count_item, times);
+    for (int i = 0; i < LONG; i++) {
+      const int expected = i < count, found = atomic_exchange(&times[i], 0);
+      if (found != expected)
+        fail_msg("loop %d of %d: item %d was done %d times", k, count, i, found);
+    }
+  }
 }
 
 static void mark_range(int first, int end, void *user)
@@ -128,8 +152,11 @@ static void a_fork_starts_its_own(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_item_is_done_once), cmocka_unit_test(ranges_cover_all_items),
-      cmocka_unit_test(loops_may_nest),          cmocka_unit_test(loops_may_run_beside_each_other),
+      cmocka_unit_test(every_item_is_done_once),
+      cmocka_unit_test(late_threads_take_nothing),
+      cmocka_unit_test(ranges_cover_all_items),
+      cmocka_unit_test(loops_may_nest),
+      cmocka_unit_test(loops_may_run_beside_each_other),
       cmocka_unit_test(a_fork_starts_its_own),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

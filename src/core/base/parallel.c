@@ -6,9 +6,11 @@
  * awake for long, cost several times as much there.  The option POLHODE_OPENMP uses them anyway,
  * for programs that have them at work already.
  *
- * Whoever has time takes the next item.  Loop and item are one number, the ticket, which is
- * advanced by compare-and-swap: a thread that wakes up late cannot take an item of a loop that is
- * over, and what a loop consists of does not change while one of its items is at work. */
+ * Whoever has time takes the next item.  The number of the loop and that of its items which nobody
+ * has taken yet are one number, the ticket; taking an item is a compare-and-swap that counts down.
+ * The ticket of a loop that is over has no items, and the next loop has another number: a thread
+ * that is late finds nothing to take.  Task and count are set before the ticket and stay until all
+ * items are done, so that a thread may read them once it has taken an item. */
 #define _GNU_SOURCE /* of sched_getaffinity */
 #include "base/parallel.h"
 
@@ -35,7 +37,7 @@ void poli_parallel(int threads, int count, void (*task)(int i, void *user), void
 
 #else
 
-/* Looks before a thread that waits goes to sleep: some microseconds. */
+/* How often a thread that waits checks for work before it goes to sleep: some microseconds. */
 enum { LOOKS = 2000 };
 
 static struct {
@@ -48,8 +50,9 @@ static struct {
   /* the loop */
   void (*task)(int i, void *user);
   void *user;
-  atomic_int count, helpers;
-  atomic_uint_fast64_t ticket; /* number of the loop, 32 bits, and of the next item */
+  int count;
+  atomic_int helpers;
+  atomic_uint_fast64_t ticket; /* number of the loop; 32 bits: items that nobody has taken */
   atomic_int left;             /* items that are not done */
   atomic_int sleeping, ends;
 } pool = {.busy = PTHREAD_MUTEX_INITIALIZER,
@@ -70,10 +73,10 @@ static void work_on(uint32_t loop)
 {
   for (;;) {
     uint_fast64_t ticket = atomic_load(&pool.ticket);
-    const int item = (int)(ticket & 0xffffffffu);
-    if (loop_of(ticket) != loop || item >= atomic_load(&pool.count)) return;
-    if (!atomic_compare_exchange_strong(&pool.ticket, &ticket, ticket + 1)) continue;
-    pool.task(item, pool.user);
+    const int not_taken = (int)(ticket & 0xffffffffu);
+    if (loop_of(ticket) != loop || not_taken == 0) return;
+    if (!atomic_compare_exchange_strong(&pool.ticket, &ticket, ticket - 1)) continue;
+    pool.task(pool.count - not_taken, pool.user);
     if (atomic_fetch_sub(&pool.left, 1) != 1) continue;
     pthread_mutex_lock(&pool.mutex);
     pthread_cond_signal(&pool.done);
@@ -105,7 +108,7 @@ static void *serve(void *user)
   return NULL;
 }
 
-/* A process that forks has the threads to itself: the new one starts its own. */
+/* A child process has none of the threads; it starts its own. */
 static void forget_threads(void)
 {
   pool.num_threads = 0;
@@ -116,7 +119,7 @@ static void forget_threads(void)
   pthread_cond_init(&pool.done, NULL);
 }
 
-/* Starts threads as far as they are missing; fewer do as well. */
+/* Starts the threads that are missing; if the system refuses one, fewer threads do the work. */
 static void start_threads(int wanted)
 {
   if (!pool.forks) pool.forks = pthread_atfork(NULL, NULL, forget_threads) == 0;
@@ -144,11 +147,11 @@ void poli_parallel(int threads, int count, void (*task)(int i, void *user), void
   start_threads(threads - 1);
   pool.task = task;
   pool.user = user;
+  pool.count = count;
   atomic_store(&pool.left, count);
-  atomic_store(&pool.count, count);
   atomic_store(&pool.helpers, threads - 1);
   const uint32_t loop = loop_of(atomic_load(&pool.ticket)) + 1;
-  atomic_store(&pool.ticket, (uint_fast64_t)loop << 32);
+  atomic_store(&pool.ticket, (uint_fast64_t)loop << 32 | (uint32_t)count);
   if (atomic_load(&pool.sleeping) > 0) {
     pthread_mutex_lock(&pool.mutex);
     pthread_cond_broadcast(&pool.wake);

@@ -524,7 +524,9 @@ static int finish(poli_newton *s, const poli_newton_system *system, double *x, d
 }
 
 /* The same work in every step, for real time: a matrix after every matrix_interval steps, then a
- * fixed number of corrections.  What they leave is measured and counted, not corrected. */
+ * fixed number of corrections.  What they leave is measured and counted, not corrected; but the
+ * step fails if they have increased the residual, or if what they leave is more than a hundredth of
+ * what the step changes. */
 static pol_status solve_fixed(poli_newton *s, const poli_newton_system *system, double *x,
                               pol_diagnostics *d)
 {
@@ -543,6 +545,7 @@ static pol_status solve_fixed(poli_newton *s, const poli_newton_system *system, 
     for (int i = 0; i < n; i++) x[i] += s->dx[i];
     if ((status = evaluate_or_fail(s, system, x, d))) return status;
   }
+  const double after = residual_norm(s, s->r);
   s->has_accepted = 0; /* in the tolerances of the end */
   measure_accepted(s, x);
   d->residual = residual_norm(s, s->r);
@@ -553,9 +556,11 @@ static pol_status solve_fixed(poli_newton *s, const poli_newton_system *system, 
   if (d->residual <= 1.0) return POL_OK;
   s->counts->inexact++;
   s->counts->worst_residual = fmax(s->counts->worst_residual, d->residual);
-  if (d->residual <= before) return POL_OK;
+  const double most = 0.01 / s->options.tolerance;
+  if (after <= before && d->residual <= most) return POL_OK;
   return fail(s, POL_NOT_CONVERGED, worst_residual(s, s->r),
-              "the fixed number of Newton iterations has increased the residual",
+              after <= before ? "the fixed number of Newton iterations is not enough"
+                              : "the fixed number of Newton iterations has increased the residual",
               "take a smaller step, more iterations, or a new matrix more often", d);
 }
 

@@ -229,6 +229,26 @@ static pol_status check_settings(const pol_mechanism *mechanism, const pol_batch
   return POL_OK;
 }
 
+/* Whether two mechanisms differ in numbers only, as far as a batch relies on it: types of joints
+ * and forces, and variables in the same order. */
+static int are_alike(const pol_mechanism *a, const pol_mechanism *b)
+{
+  const int joints = pol_mechanism_num_joints(a), forces = pol_mechanism_num_forces(a);
+  const int variables = pol_mechanism_num_variables(a);
+  if (joints != pol_mechanism_num_joints(b) || forces != pol_mechanism_num_forces(b) ||
+      variables != pol_mechanism_num_variables(b))
+    return 0;
+  for (int i = 0; i < joints; i++)
+    if (pol_mechanism_joint(a, i)->type != pol_mechanism_joint(b, i)->type) return 0;
+  for (int i = 0; i < forces; i++)
+    if (pol_mechanism_force(a, i)->type != pol_mechanism_force(b, i)->type) return 0;
+  for (int i = 0; i < variables; i++) {
+    const pol_variable *one = pol_mechanism_variable(a, i), *other = pol_mechanism_variable(b, i);
+    if (strcmp(one->name, other->name) != 0 || !one->input != !other->input) return 0;
+  }
+  return 1;
+}
+
 /* One formulation for each different mechanism; of[i] is that of copy i.  Mechanisms of a list are
  * usually the same as the one before, or all different. */
 static pol_status create_formulations(pol_batch *b, const pol_mechanism *mechanism,
@@ -250,9 +270,9 @@ static pol_status create_formulations(pol_batch *b, const pol_mechanism *mechani
     const pol_dae *dae = pol_formulation_dae(of[i]), *first = pol_formulation_dae(of[0]);
     if (dae->group.nq != first->group.nq || dae->group.nv != first->group.nv ||
         pol_dae_num_constraints(dae) != pol_dae_num_constraints(first) ||
-        pol_mechanism_num_variables(own) !=
-            pol_mechanism_num_variables(pol_formulation_mechanism(of[0])))
-      return refuse(d, "the %s must have the same bodies, joints and variables", "mechanisms");
+        !are_alike(own, pol_formulation_mechanism(of[0])))
+      return refuse(d, "the %s must have the same bodies, joints, forces and variables",
+                    "mechanisms");
   }
   return POL_OK;
 }
