@@ -434,6 +434,7 @@ static void begin_attempt(pol_integrator *integrator, double t, double h)
   const double share = 0.1 * h / integrator->control->span;
   goal.weight = adapting ? integrator->control->weight : NULL;
   goal.scale = fmax(fabs(error_constant(o)), least_constant) * h / o->beta;
+  goal.peak = poli_step_control_peak(integrator->control);
   goal.share = printed ? most : fmax(least, fmin(most, share));
   s->goal = goal;
   if (s->newton) s->newton->goal = goal;
