@@ -578,7 +578,8 @@ static const poli_adaptive adaptive = {.attempt = attempt,
                                        .error = error,
                                        .accept = accept,
                                        .reject = reject,
-                                       .error_rate = error_rate};
+                                       .error_rate = error_rate,
+                                       .keeps_size = 1};
 
 /* The next step starts with a new matrix and without what predicts the multipliers. */
 static void forget(void *data)
