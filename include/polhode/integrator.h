@@ -91,7 +91,8 @@ typedef enum pol_controller {
  *
  *     max(atol, rtol size_i),    size_i: largest |q_i| so far, 1 for a rotation
  *
- * and a step is accepted if the root mean square over all coordinates is at most 1. */
+ * and a step is accepted if the root mean square over all coordinates is at most 1 and, if there
+ * are more than 100, the largest at most 2 (pol_published.estimate: the mean alone). */
 typedef struct pol_control {
   double rtol;                            /* >= 0 */
   double atol_translation, atol_rotation; /* >= 0, in the coordinates' unit and in rad */

@@ -55,6 +55,39 @@ static void the_last_error_counts_too(void **state)
   poli_step_control_free(&control);
 }
 
+/* The mean over all components; of more than 100 at least half of the largest one, but as published
+ * the mean alone.  What is not finite stays so. */
+static void single_components_count(void **state)
+{
+  (void)state;
+  enum { SIZE = 225 };
+  const pol_factor many = {.kind = POL_REAL, .dim = SIZE};
+  const pol_group line = {.num_factors = 1, .factors = &many, .nq = SIZE, .nv = SIZE};
+  const pol_control options = {.atol_translation = 1e-3};
+  double q[SIZE] = {0.0}, e[SIZE] = {0.0};
+  poli_step_control *control;
+  int worst = -1;
+  const pol_factor few = {.kind = POL_REAL, .dim = 100};
+  const pol_group short_line = {.num_factors = 1, .factors = &few, .nq = 100, .nv = 100};
+  assert_int_equal(poli_step_control_create(&control, &short_line, &options), POL_OK);
+  poli_step_control_weigh(control, q);
+  e[7] = 3e-3;
+  assert_size(poli_step_control_norm(control, e, NULL), 0.3);
+  poli_step_control_free(&control);
+  assert_int_equal(poli_step_control_create(&control, &line, &options), POL_OK);
+  poli_step_control_weigh(control, q);
+  assert_size(poli_step_control_norm(control, e, &worst), 1.5);
+  assert_int_equal(worst, 7);
+  control->published = 1;
+  assert_size(poli_step_control_norm(control, e, NULL), 0.2);
+  control->published = 0;
+  for (int i = 0; i < SIZE; i++) e[i] = i % 2 ? -3e-3 : 3e-3;
+  assert_size(poli_step_control_norm(control, e, NULL), 3.0);
+  e[7] = NAN;
+  assert_false(isfinite(poli_step_control_norm(control, e, NULL)));
+  poli_step_control_free(&control);
+}
+
 /* Two attempts of one step show that the error falls as h^5; the steps that follow use that, less
  * and less.  As published it is h^3. */
 static void the_power_is_learnt(void **state)
@@ -106,6 +139,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(sizes_follow_the_error),
       cmocka_unit_test(the_last_error_counts_too),
+      cmocka_unit_test(single_components_count),
       cmocka_unit_test(the_power_is_learnt),
       cmocka_unit_test(sizes_grow_slowly_after_a_failure),
   };

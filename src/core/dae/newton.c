@@ -426,13 +426,15 @@ static int is_slow(const poli_newton *s, double contraction, double residual)
 /* The size of a correction in terms of the goal. */
 static double goal_size(const poli_newton *s)
 {
-  double sum = 0.0;
+  double sum = 0.0, largest = 0.0;
   int nv = s->dae->group.nv;
   for (int i = 0; i < nv; i++) {
-    double x = s->dx[i] / s->goal.weight[i];
-    sum += x * x;
+    const double x = s->dx[i] / s->goal.weight[i], square = x * x;
+    sum += square;
+    largest = square > largest ? square : largest;
   }
-  return s->goal.scale * sqrt(sum / nv);
+  const double mean = sqrt(sum / nv), peak = s->goal.peak * sqrt(largest);
+  return s->goal.scale * (peak > mean ? peak : mean); /* not finite if a correction is not */
 }
 
 typedef enum verdict { GO_ON, DONE, ONLY_ROUND_OFF, DIVERGES } verdict;

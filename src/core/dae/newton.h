@@ -47,13 +47,13 @@ typedef struct poli_newton_system {
 
 /* Another rule to stop, tied to a tolerance of the increments: the size of a correction dx is
  *
- *     scale rms(dx_i/weight_i),   i < nv
+ *     scale max( rms(dx_i/weight_i), peak max |dx_i/weight_i| ),   i < nv
  *
  * and the iteration is done when what is still missing, rate/(1 - rate) size with the linear rate
  * of convergence, is at most `share` (Gavrea/Negrut/Potra 2005, (35)). */
 typedef struct poli_newton_goal {
   const double *weight; /* nv; NULL: there is no goal */
-  double scale, share;
+  double scale, peak, share;
 } poli_newton_goal;
 
 /* What Newton's method needs of a matrix that is not stored in a pattern. */

@@ -114,6 +114,7 @@ static pol_status try_step(pol_integrator *s, double t, double h, double least, 
   const poli_adaptive *adaptive = s->family->adaptive;
   poli_step_control *control = s->control;
   const double *q, *v;
+  const double worthwhile = 1.2;
   int worst = 0;
   poli_integrator_begin_step(s, t, h);
   poli_step_control_weigh(control, s->state.q);
@@ -143,6 +144,10 @@ static pol_status try_step(pol_integrator *s, double t, double h, double least, 
   }
   if (error <= 1.0 && (turn <= most || h <= control->options.min_step)) {
     *next = poli_step_control_propose(control, h, error);
+    /* in large systems a little more is not worth a new matrix */
+    if (adaptive->keeps_size && poli_step_control_peak(control) > 0.0 && *next > h &&
+        *next < worthwhile * h)
+      *next = h;
     poli_step_control_accept(control, q);
     return POL_OK;
   }

@@ -96,6 +96,7 @@ typedef struct poli_adaptive {
   /* Optional, for reversible steps: kinetic energy, its rate, and the size of energies that the
    * applied forces can cause, at the present state. */
   pol_status (*energies)(pol_integrator *integrator, double *kinetic, double *rate, double *size);
+  int keeps_size; /* a step of the size of the one before is cheaper */
 } poli_adaptive;
 
 struct poli_family {

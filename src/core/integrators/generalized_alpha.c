@@ -434,6 +434,7 @@ static void begin_attempt(pol_integrator *integrator, double t, double h)
   const double share = 0.1 * h / integrator->control->span;
   goal.weight = adapting ? integrator->control->weight : NULL;
   goal.scale = fmax(fabs(error_constant(o)), least_constant) * h / o->beta;
+  goal.peak = poli_step_control_peak(integrator->control);
   goal.share = printed ? most : fmax(least, fmin(most, share));
   s->goal = goal;
   if (s->newton) s->newton->goal = goal;
@@ -577,7 +578,8 @@ static const poli_adaptive adaptive = {.attempt = attempt,
                                        .error = error,
                                        .accept = accept,
                                        .reject = reject,
-                                       .error_rate = error_rate};
+                                       .error_rate = error_rate,
+                                       .keeps_size = 1};
 
 /* The next step starts with a new matrix and without what predicts the multipliers. */
 static void forget(void *data)

@@ -41,7 +41,11 @@ void poli_step_control_reset(poli_step_control *control, int sizes);
 void poli_step_control_weigh(poli_step_control *control, const double *q);
 /* The configuration q has been accepted: its size counts from now on. */
 void poli_step_control_accept(poli_step_control *control, const double *q);
-/* Root mean square of e_i/weight_i; *worst (may be NULL) is the component with the largest. */
+/* The share of the largest component that the norm of an error has at least; 0 as published
+ * and in small systems. */
+double poli_step_control_peak(const poli_step_control *control);
+/* Root mean square of e_i/weight_i, or that share of the largest one if it is more; *worst (may be
+ * NULL) is the component with the largest. */
 double poli_step_control_norm(const poli_step_control *control, const double *e, int *worst);
 /* The size that should follow a step of size h with this error; an accepted one is remembered. */
 double poli_step_control_propose(poli_step_control *control, double h, double error);
