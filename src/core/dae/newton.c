@@ -59,6 +59,7 @@ pol_status poli_newton_create_for(poli_newton **newton, const pol_dae *dae,
   const size_t n = (size_t)matrix->n, kinds = POLI_KINDS + (size_t)dae->num_states;
   *s = (poli_newton){.options = *options, .dae = dae, .matrix = *matrix, .counts = counts};
   s->fresh_rate = careful_rate;
+  s->later_rate = -1.0;
   s->num_kinds = (int)kinds;
   poli_arena arena = {0};
   do {
@@ -101,6 +102,7 @@ void poli_newton_reset(poli_newton *newton)
 {
   newton->has_matrix = newton->has_accepted = 0;
   newton->fresh_rate = careful_rate;
+  newton->later_rate = -1.0;
 }
 
 /* --- the matrix, by its pattern or by an operator --------------------------------------------- */
@@ -367,7 +369,7 @@ typedef struct attempt {
   int new_matrix;  /* evaluated just before the correction */
   int matrices;    /* in this step */
   int fresh;       /* the step has the matrix of its first guess */
-  int old;         /* it began with one from a step before */
+  int served;      /* steps that the matrix it began with had served, 0: a new one */
   double slowest;  /* fall of the residual with this matrix, negative: not known */
   double
       last_size; /* of a correction with this matrix in terms of the goal, 0 if it is the first */
@@ -473,6 +475,10 @@ static verdict test(poli_newton *s, const poli_newton_system *system, attempt *a
     rate = fmin(rate, a->slowest);
   rate = fmin(rate, 0.5);
 
+  /* Where the residual was still too large, its fall by a second or later correction with an old
+   * matrix is what later steps may expect of it too. */
+  if (!a->new_matrix && a->corrections > 1 && a->before > 1.0) s->later_rate = contraction;
+
   /* Done if the next correction, estimated from the rate, is below the tolerance; or, if one more
    * is made without evaluating its residual, if the error after that is negligible.  A correction
    * that started within round-off is noise, and so is the error after it. */
@@ -481,8 +487,12 @@ static verdict test(poli_newton *s, const poli_newton_system *system, attempt *a
   if (a->fresh && a->corrections == 1) later = fmax(rate, s->fresh_rate);
   if (a->fresh && a->corrections == 2 && !a->new_matrix && !in_round_off) s->fresh_rate = rate;
   if (!system->place || in_round_off ? a->after <= 1.0 && ahead <= 1.0
-                                     : later * a->after <= 1.0 && later * ahead <= most_left)
+                                     : later * a->after <= 1.0 && later * ahead <= most_left) {
+    /* the next step, with an older matrix, would need one more that may leave only round-off */
+    const int worn = s->matrix.cost > 0.0 && a->corrections > 1 && !in_round_off;
+    if (worn && later * ahead > 0.25 * most_left) s->has_matrix = 0;
     return DONE;
+  }
 
   /* A correction by a new matrix may leave nothing but round-off: its square.  A simplified matrix
    * leaves more, so it must also have come to a standstill.  At a standstill the residual may be
@@ -497,14 +507,14 @@ static verdict test(poli_newton *s, const poli_newton_system *system, attempt *a
   if (tiny) return ONLY_ROUND_OFF;
 
   if (s->goal.weight) return test_goal(s, a);
-  /* The first correction of a step makes the residual fall fast, since the error of the first guess
-   * is smooth; what it leaves falls as in the steps before.  A cheap matrix is then evaluated at
-   * once. */
-  const int cheap = s->matrix.cost > 0.0;
+  /* The first correction of a step does not tell how fast what it leaves falls, since the error of
+   * the first guess is smooth: it does as in the steps before.  A cheap matrix that is too slow is
+   * replaced at once; the next old one is measured anew. */
+  const int expects = !a->new_matrix && a->corrections == 1 && s->matrix.cost > 0.0;
   double ahead_rate = contraction;
-  if (!a->new_matrix && a->corrections == 1 && cheap) ahead_rate = fmax(rate, s->later_rate);
-  if (!a->new_matrix && a->corrections > 1 && !in_round_off) s->later_rate = contraction;
+  if (expects && s->later_rate >= 0.0) ahead_rate = s->later_rate;
   if (contraction > s->options.refresh || is_slow(s, ahead_rate, a->after)) s->has_matrix = 0;
+  if (expects && !s->has_matrix) s->later_rate = -1.0;
   return GO_ON;
 }
 
@@ -567,12 +577,12 @@ static pol_status solve_fixed(poli_newton *s, const poli_newton_system *system, 
 }
 
 /* A matrix that replaces an old one within a step comes too late: the correction by the old one and
- * a residual were in vain.  The next steps start with a new matrix each, more of them each time it
- * happens; then an old one is tried again. */
-static void plan_matrices(poli_newton *s, int old, int matrices)
+ * a residual were in vain.  Unless the old one had served some steps, the next ones start with a
+ * new matrix each, more of them each time it happens; then an old one is tried again. */
+static void plan_matrices(poli_newton *s, int served, int matrices)
 {
-  if (!old || s->options.kind != POL_NEWTON_MODIFIED) return;
-  if (matrices == 0)
+  if (served == 0 || s->options.kind != POL_NEWTON_MODIFIED) return;
+  if (matrices == 0 || served >= FEWEST_FRESH)
     s->fresh_length = 0;
   else
     s->fresh_length = s->fresh_length == 0 ? FEWEST_FRESH : 2 * s->fresh_length;
@@ -608,7 +618,7 @@ pol_status poli_newton_solve(poli_newton *newton, const poli_newton_system *syst
   for (int k = 0; k < s->options.max_iterations; k++) {
     /* The matrix: an old one as long as it converges fast enough. */
     a.new_matrix = !modified || !s->has_matrix;
-    if (k == 0) a.old = !a.new_matrix;
+    if (k == 0) a.served = a.new_matrix ? 0 : s->uses;
     a.fresh = modified && (k == 0 ? a.new_matrix : a.fresh && !a.new_matrix);
     if (k == 2) s->has_accepted = 0;
     if (a.new_matrix) {
@@ -650,7 +660,7 @@ pol_status poli_newton_solve(poli_newton *newton, const poli_newton_system *syst
     if (now == ONLY_ROUND_OFF) return POL_OK;
     if (now == DIVERGES) break;
     if (now == DONE && finish(s, system, x, d->correction, &status)) {
-      plan_matrices(s, a.old, a.matrices);
+      plan_matrices(s, a.served, a.matrices);
       s->spent += d->iteration;
       s->uses++;
       if ((double)d->iteration * s->uses > s->spent) s->has_matrix = 0;

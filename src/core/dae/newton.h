@@ -113,7 +113,7 @@ typedef struct poli_newton {
   int uses;          /* steps done with the present matrix, */
   double spent;      /* and their cost, including that of the matrix, in iterations */
   double rate;       /* of linear convergence with the present matrix; negative: not known */
-  double later_rate; /* fall of the residual by a second or later correction with an old matrix */
+  double later_rate; /* fall by a later correction with an old matrix; negative: not known */
   double fresh_rate; /* by the second one with a matrix of the first guess */
 } poli_newton;
 
