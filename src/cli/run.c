@@ -411,7 +411,7 @@ const cli_command cli_run = {
                 "  polhode run " MODEL " --out top.csv --step 1e-4\n"
                 "  polhode run " MODEL " --formulation se3 --json\n"
                 "  polhode run " MODEL " --checkpoint top.state\n"
-                "  polhode run " MODEL " --from top.state\n"
+                "  polhode run " MODEL " --from top.state --out rest.csv --quiet\n"
                 "  polhode run " MODEL " --rtol 1e-6 --set simulation.index=stabilized-2\n"
                 "  polhode run " MODEL " --set 'bodies[0].mass=3' --set simulation.rho_inf=0.8",
     .options = options,
