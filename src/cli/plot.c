@@ -519,7 +519,8 @@ static void tell_equal_curves_apart(plot *p, int first, int end)
     int below = 0; /* curves before that it covers */
     for (int k = first; k < i; k++)
       below += look_equal(p, &p->curves[k], &p->curves[i], highest - lowest);
-    p->series[i].line = (pol_plot_line)(((int)p->series[i].line + below) % 4);
+    /* never solid: it would hide what is below */
+    if (below > 0) p->series[i].line = (pol_plot_line)(1 + (below - 1) % 3);
   }
 }
 
