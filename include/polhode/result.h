@@ -150,6 +150,14 @@ pol_status pol_writer_flush(pol_writer *writer);
  * now or before, could not be written. */
 pol_status pol_writer_close(pol_writer **writer, const char *status, const char *failure);
 
+/* Writes the state of a simulation (pol_simulation_save) to a file, which is named PATH.new until
+ * it is complete and then replaces an older one.  POL_IO: errno gives the reason. */
+pol_status pol_checkpoint_write(const char *path, pol_simulation *simulation);
+/* Continues from such a file (pol_simulation_load).  POL_IO, POL_BAD_ARGUMENT: the reason goes to
+ * message (NULL only if message_size is 0). */
+pol_status pol_checkpoint_read(const char *path, pol_simulation *simulation, char *message,
+                               size_t message_size);
+
 /* Approximate memory of a record and a writer for a mechanism, bytes. */
 double pol_writer_memory(const pol_mechanism *mechanism);
 

@@ -266,6 +266,20 @@ const char *pol_event_action_name(pol_event_action action);
  * settings.progress requested a stop, are not failures: the state is that of the last accepted
  * step, and after POL_CANCELLED the next call continues from there. */
 pol_status pol_simulation_step(pol_simulation *simulation);
+/* The state as bytes, to continue later or in another process.  With bytes NULL, *size is set to
+ * the number of bytes; otherwise *size is the room there, and is set to what is written.  The
+ * continued run gives the bits of the uninterrupted one, on the same machine with the same build.
+ * Call it between steps.  POL_BAD_ARGUMENT: there is too little room, or the simulation has failed.
+ */
+pol_status pol_simulation_save(pol_simulation *simulation, void *bytes, size_t *size);
+/* Continues from a saved state: into a new simulation, without steps, of the same mechanism and
+ * settings, with the same events added.  POL_BAD_ARGUMENT: the bytes are damaged, or belong to
+ * another model, other settings or another version; the reason goes to message (NULL only if
+ * message_size is 0), and the simulation stays at its start, unless only a force turns out to be
+ * another one: then it cannot be continued.  Events by C functions are compared by direction,
+ * action and name. */
+pol_status pol_simulation_load(pol_simulation *simulation, const void *bytes, size_t size,
+                               char *message, size_t message_size);
 /* Shows another state, in the coordinates of the formulation, in place of the present one: a record
  * then has its quantities, for results that are no runs, such as load steps or the phases of a
  * mode. state->p and state->eta must be NULL.  The next step of the simulation goes on from where

@@ -49,7 +49,8 @@ typedef struct cli_args {
   const char *data;
   int json;
   int quiet, verbose;
-  int accuracy; /* of run */
+  int accuracy; /* of run, */
+  const char *checkpoint, *checkpoint_every;
   int help;
   int num_overrides; /* "key.path=value" for pol_model_read_file */
   char **overrides;

@@ -27,9 +27,10 @@ static pol_status close_result(pol_writer **writer, const cli_outcome *outcome)
 
 /* --- the run ---------------------------------------------------------------------------------- */
 
-/* A failure of the result file in the terms of a failed calculation.  What the file holds is not
- * known then, so that nothing more is said about it. */
-static void describe_write_error(cli_outcome *outcome, const char *reason)
+/* A failure of the result file or the checkpoint in the terms of a failed calculation.  What a
+ * result file holds is not known then, so that nothing more is said about it. */
+static void describe_write_error(cli_outcome *outcome, const char *file, const char *path,
+                                 const char *reason)
 {
   pol_diagnostics *d = &outcome->failure;
   const pol_summary *summary = pol_simulation_summary(outcome->simulation);
@@ -37,10 +38,10 @@ static void describe_write_error(cli_outcome *outcome, const char *reason)
   d->t = summary->t;
   d->step = summary->counts.steps;
   d->h = outcome->model->settings.variable ? 0.0 : outcome->model->settings.step;
-  snprintf(d->message, sizeof d->message, "the result file %.100s cannot be written: %.100s",
-           outcome->out, reason);
+  snprintf(d->message, sizeof d->message, "the %s %.100s cannot be written: %.100s", file, path,
+           reason);
   outcome->status = "failed";
-  outcome->out = NULL;
+  if (path == outcome->out) outcome->out = NULL;
 }
 
 /* Prints what the outcome is and gives the exit status. */
@@ -108,12 +109,20 @@ static pol_status open_result(pol_writer **writer, const cli_args *args, const p
   return status;
 }
 
-/* Steps to the end of the time span, to a failure or to a signal, and writes each row. */
+/* Where and how often the state is saved. */
+typedef struct checkpoint {
+  const char *path; /* NULL: nowhere */
+  double every;     /* seconds of wall time */
+} checkpoint;
+
+/* Steps to the end of the time span, to a failure or to a signal, and writes each row; saves the
+ * state in between, and where it stops without a failure. */
 static void step_all(pol_simulation *simulation, pol_writer *writer, int with_progress,
-                     cli_outcome *outcome)
+                     const checkpoint *saved, cli_outcome *outcome)
 {
   cli_progress progress;
-  pol_status status = POL_OK;
+  double last = cli_seconds();
+  pol_status status = POL_OK, not_saved = POL_OK;
   cli_progress_begin(&progress, with_progress);
   errno = 0;
   while (status == POL_OK && !cli_stop_signal() && !pol_simulation_finished(simulation)) {
@@ -134,11 +143,21 @@ static void step_all(pol_simulation *simulation, pol_writer *writer, int with_pr
       outcome->events[outcome->num_events++] =
           (cli_event){pol_simulation_state(simulation)->t, event};
     if (status == POL_OK) cli_progress_update(&progress, pol_simulation_progress(simulation));
+    if (status == POL_OK && saved->path != NULL && cli_seconds() - last >= saved->every) {
+      not_saved = pol_checkpoint_write(saved->path, simulation);
+      if (not_saved != POL_OK) break;
+      last = cli_seconds();
+    }
   }
   cli_progress_end(&progress);
+  if (status == POL_OK && not_saved == POL_OK && saved->path != NULL)
+    not_saved = pol_checkpoint_write(saved->path, simulation);
 
-  if (status == POL_IO) {
-    describe_write_error(outcome, strerror(errno));
+  if (not_saved != POL_OK) {
+    describe_write_error(outcome, "checkpoint", saved->path,
+                         not_saved == POL_IO ? strerror(errno) : pol_status_text(not_saved));
+  } else if (status == POL_IO) {
+    describe_write_error(outcome, "result file", outcome->out, strerror(errno));
   } else if (status == POL_NO_MEMORY) {
     outcome->status = "failed";
     outcome->failure = (pol_diagnostics){.status = status, .equation = -1};
@@ -173,7 +192,8 @@ static void estimate_accuracy(const cli_args *args, const pol_simulation *simula
 }
 
 /* Runs a simulation that has started. */
-static int run_simulation(const cli_args *args, pol_simulation *simulation, cli_outcome *outcome)
+static int run_simulation(const cli_args *args, const checkpoint *saved, pol_simulation *simulation,
+                          cli_outcome *outcome)
 {
   pol_record *record = NULL;
   pol_writer *writer = NULL;
@@ -181,9 +201,18 @@ static int run_simulation(const cli_args *args, pol_simulation *simulation, cli_
   outcome->simulation = simulation;
   if (args->out != NULL) status = pol_record_create(&record, simulation);
   if (record != NULL) status = open_result(&writer, args, record, outcome);
+  /* at once, so that a path that is wrong does not cost a run */
+  pol_status not_saved = POL_OK;
+  if (status == POL_OK && saved->path != NULL)
+    not_saved = pol_checkpoint_write(saved->path, simulation);
 
   int result;
-  if (status == POL_IO) {
+  if (not_saved == POL_IO) {
+    result = cli_cannot_write("polhode run", args->json, "--checkpoint", saved->path, errno);
+  } else if (not_saved != POL_OK) {
+    cli_complain("polhode run", "%s", pol_status_text(not_saved));
+    result = CLI_FAILED;
+  } else if (status == POL_IO) {
     result = cli_cannot_write("polhode run", args->json, "--out", args->out, errno);
   } else if (status != POL_OK) {
     cli_complain("polhode run", "%s", pol_status_text(status));
@@ -191,9 +220,9 @@ static int run_simulation(const cli_args *args, pol_simulation *simulation, cli_
   } else {
     if (args->quiet && !args->json) cli_note_moves(simulation);
     const double start = cli_seconds();
-    step_all(simulation, writer, !args->quiet, outcome);
+    step_all(simulation, writer, !args->quiet, saved, outcome);
     if (close_result(&writer, outcome) != POL_OK && strcmp(outcome->status, "failed") != 0)
-      describe_write_error(outcome, strerror(errno));
+      describe_write_error(outcome, "result file", outcome->out, strerror(errno));
     outcome->wall_seconds = cli_seconds() - start;
     estimate_accuracy(args, simulation, outcome);
     result = report(args, outcome);
@@ -203,27 +232,61 @@ static int run_simulation(const cli_args *args, pol_simulation *simulation, cli_
   return result;
 }
 
+/* Progress of a run.  A step that is interrupted and repeated may leave other bits than one that is
+ * not, so that a run with a checkpoint stops between steps. */
+typedef struct run_progress {
+  cli_progress progress;
+  int whole_steps;
+} run_progress;
+
+static int report_progress(const char *stage, double share, void *user)
+{
+  run_progress *own = user;
+  const int stops = cli_progress_report(stage, share, &own->progress);
+  return stops && !own->whole_steps;
+}
+
+/* Goes to the state of --from.  Gives the exit status. */
+static int continue_from(const cli_args *args, pol_simulation *simulation)
+{
+  char message[256] = "";
+  if (args->from == NULL) return CLI_DONE;
+  const pol_status status = pol_checkpoint_read(args->from, simulation, message, sizeof message);
+  if (status == POL_IO || status == POL_BAD_ARGUMENT)
+    return cli_refuse_one("polhode run", args->json, "--from", args->from, message);
+  if (status != POL_OK) {
+    cli_complain("polhode run", "%s", pol_status_text(status));
+    return CLI_FAILED;
+  }
+  if (!args->quiet)
+    fprintf(stderr, "polhode run: continues %s from t = %.10g s\n", args->from,
+            pol_simulation_state(simulation)->t);
+  return CLI_DONE;
+}
+
 /* Runs a model that has been read. */
-static int run_model(const cli_args *args, const pol_model *model)
+static int run_model(const cli_args *args, const checkpoint *saved, const pol_model *model)
 {
   cli_outcome outcome = {
       .status = "done", .source = args->operand, .model = model, .verbose = args->verbose};
   pol_simulation *simulation = NULL;
   pol_estimate estimate;
-  cli_progress progress;
+  run_progress progress = {.whole_steps = 0};
   int result;
   cli_catch_signals();
   cli_print_warnings(&model->settings);
   if (pol_simulation_estimate(model->mechanism, &model->settings, &estimate) == POL_OK)
     cli_warn_memory(&estimate, args->out != NULL ? pol_writer_memory(model->mechanism) : 0.0);
   pol_settings settings = model->settings;
-  settings.progress = (pol_progress){cli_progress_report, &progress};
-  cli_progress_begin(&progress, !args->quiet);
+  settings.progress = (pol_progress){report_progress, &progress};
+  cli_progress_begin(&progress.progress, !args->quiet);
   const pol_status status =
       pol_simulation_create(&simulation, model->mechanism, &settings, &outcome.failure);
-  cli_progress_end(&progress); /* from now on it only asks to stop */
+  cli_progress_end(&progress.progress); /* from now on it only asks to stop */
+  progress.whole_steps = saved->path != NULL;
   if (status == POL_OK) {
-    result = run_simulation(args, simulation, &outcome);
+    result = continue_from(args, simulation);
+    if (result == CLI_DONE) result = run_simulation(args, saved, simulation, &outcome);
   } else if (status == POL_BAD_ARGUMENT) {
     result = cli_refuse_one(args->operand, args->json, "simulation", "", outcome.failure.message);
   } else {
@@ -256,6 +319,20 @@ static int run(const cli_args *given)
   if (out != NULL && strcmp(out, "-") == 0 && args->json)
     rule = "must not be standard output beside --json, which writes there";
   if (rule != NULL) return cli_refuse_one("polhode run", args->json, "--out", out, rule);
+  checkpoint saved = {.path = args->checkpoint, .every = 60.0};
+  if (saved.path != NULL && saved.path[0] == '\0')
+    return cli_refuse_one("polhode run", args->json, "--checkpoint", "", "the file name is empty");
+  if (args->checkpoint_every != NULL) {
+    char *end;
+    saved.every = strtod(args->checkpoint_every, &end);
+    if (end == args->checkpoint_every || *end != '\0' || !(saved.every > 0.0))
+      rule = "must be a number of seconds above 0";
+    else if (saved.path == NULL)
+      rule = "needs --checkpoint";
+    if (rule != NULL)
+      return cli_refuse_one("polhode run", args->json, "--checkpoint-every", args->checkpoint_every,
+                            rule);
+  }
   pol_model *model;
   int result = cli_read_model(args, &model);
   if (result != CLI_DONE) return result;
@@ -268,7 +345,9 @@ static int run(const cli_args *given)
                               "has no effect beside rtol or atol, which choose the steps; --set "
                               "simulation.steps=fixed keeps them equal");
   if (result == CLI_DONE) result = cli_check_model_output("polhode run", args, "--out", out, model);
-  if (result == CLI_DONE) result = run_model(args, model);
+  if (result == CLI_DONE)
+    result = cli_check_model_output("polhode run", args, "--checkpoint", saved.path, model);
+  if (result == CLI_DONE) result = run_model(args, &saved, model);
   pol_model_free(&model);
   return result;
 }
@@ -297,6 +376,12 @@ static const cli_option options[] = {
      "parameters."},
     {"--set", "KEY=VALUE", "replace any value of the model file; may be repeated", CLI_OVERRIDE, 0,
      NULL},
+    {"--checkpoint", "FILE", "save the state there, at the end, at Ctrl-C and every minute",
+     CLI_TEXT, offsetof(cli_args, checkpoint), NULL},
+    {"--checkpoint-every", "SECONDS", "of wall time, instead of every minute", CLI_TEXT,
+     offsetof(cli_args, checkpoint_every), NULL},
+    {"--from", "FILE", "continue from a checkpoint of the same model and options", CLI_TEXT,
+     offsetof(cli_args, from), NULL},
     {"--verbose", NULL, "also parameters and iterations of the method, residuals, invariants",
      CLI_FLAG, offsetof(cli_args, verbose), NULL},
     {"--accuracy", NULL, "estimate the error by a second run; default: for runs below a second",
@@ -317,12 +402,16 @@ const cli_command cli_run = {
             "second run with steps twice as long or tolerances ten times as large.\n\n"
             "Ctrl-C stops the run, normally within a second. A second Ctrl-C stops it\n"
             "immediately. Results up to a failure or an interruption are kept.\n\n"
+            "With --checkpoint a run can be continued later: --from gives the numbers of\n"
+            "the uninterrupted run, to the last bit; its result begins at the checkpoint.\n\n"
             "Exit status: 0 done, 1 the simulation failed, 2 invalid input, 130 stopped by\n"
             "Ctrl-C (143 by SIGTERM).",
     .examples = "  polhode run " MODEL "\n"
                 "  polhode run " MODEL " --out top.h5\n"
                 "  polhode run " MODEL " --out top.csv --step 1e-4\n"
                 "  polhode run " MODEL " --formulation se3 --json\n"
+                "  polhode run " MODEL " --checkpoint top.state\n"
+                "  polhode run " MODEL " --from top.state --out rest.csv --quiet\n"
                 "  polhode run " MODEL " --rtol 1e-6 --set simulation.index=stabilized-2\n"
                 "  polhode run " MODEL " --set 'bodies[0].mass=3' --set simulation.rho_inf=0.8",
     .options = options,

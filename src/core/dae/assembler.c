@@ -43,6 +43,7 @@ struct pol_assembler {
   poli_saddle *saddle;
   poli_row_saddle *rows;              /* NULL: systems are solved with the matrix */
   int by_rows;                        /* the system under way, or the last one, is solved by them */
+  size_t memory_size, matrix_size;    /* bytes of the following */
   void *memory, *matrix_memory;       /* hold the arrays: those of matrices are NULL until needed */
   double *mass, *jacobian, *feedback; /* matrices; feedback: dg/dlambda */
   double *damping, *stiffness;        /* matrices of poli_assembler_factor_implicit */
@@ -73,6 +74,7 @@ static pol_status make_matrix(pol_assembler *a)
     POLI_TAKE(&arena, a->feedback, a->dae->feedback ? pol_pattern_nonzeros(a->dae->feedback) : 0);
   } while (poli_arena_again(&arena));
   a->matrix_memory = arena.memory;
+  a->matrix_size = arena.used;
   return a->matrix_memory ? POL_OK : POL_NO_MEMORY;
 }
 
@@ -107,6 +109,7 @@ static pol_status build(pol_assembler *a, pol_solver_kind solver, poli_assembler
     POLI_TAKE(&arena, a->dropped, m);
   } while (poli_arena_again(&arena));
   a->memory = arena.memory;
+  a->memory_size = arena.used;
   if (!a->memory) return POL_NO_MEMORY;
 
   /* a radian, or a pure number, counts as much as the length of the model */
@@ -175,6 +178,24 @@ poli_saddle *poli_assembler_saddle(pol_assembler *assembler)
 void poli_assembler_set_history(pol_assembler *assembler, const double *history)
 {
   assembler->history = history;
+}
+
+void poli_assembler_archive(pol_assembler *assembler, poli_archive *archive)
+{
+  pol_assembler *a = assembler;
+  if (poli_archive_has(archive, a->matrix_memory != NULL)) {
+    if ((archive->status = make_matrix(a))) return;
+    poli_archive_bytes(archive, a->matrix_memory, a->matrix_size);
+  }
+  poli_saddle_archive(a->saddle, archive);
+  poli_archive_bytes(archive, a->memory, a->memory_size);
+  POLI_ARCHIVE(archive, a->by_rows);
+  POLI_ARCHIVE(archive, a->num_dropped);
+  if (!poli_archive_has(archive, a->independence != NULL)) return;
+  if (!poli_assembler_independence(a))
+    archive->status = POL_NO_MEMORY;
+  else
+    poli_independence_archive(a->independence, archive);
 }
 
 /* --- helpers ---------------------------------------------------------------------------------- */

@@ -37,6 +37,10 @@ poli_independence *poli_assembler_independence(pol_assembler *assembler);
 /* Drops other constraints (m flags). */
 void poli_assembler_set_dropped(pol_assembler *assembler, const unsigned char *dropped);
 
+/* Lists the dropped constraints, the matrix and its pivots, and what measurements of independence
+ * leave behind. */
+void poli_assembler_archive(pol_assembler *assembler, poli_archive *archive);
+
 /* What evaluations find as history from now on (pol_point); NULL at first. */
 void poli_assembler_set_history(pol_assembler *assembler, const double *history);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "linalg/solver.h"
 
 /* Numbers in one block. */
 static int block_size(const poli_blocks *s, char letter)
@@ -100,6 +101,13 @@ void poli_blocks_free(poli_blocks **blocks)
   free(s->memory);
   free(s);
   *blocks = NULL;
+}
+
+void poli_blocks_archive(poli_blocks *blocks, poli_archive *archive)
+{
+  poli_archive_bytes(archive, blocks->values,
+                     (size_t)pol_pattern_nonzeros(blocks->pattern) * sizeof *blocks->values);
+  poli_solver_archive(blocks->solver, archive);
 }
 
 void poli_blocks_clear(poli_blocks *blocks)

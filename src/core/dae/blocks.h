@@ -37,6 +37,9 @@ pol_status poli_blocks_create(poli_blocks **blocks, const poli_saddle *saddle,
                               pol_solver_kind solver);
 void poli_blocks_free(poli_blocks **blocks);
 
+/* Lists the matrix and its factors. */
+void poli_blocks_archive(poli_blocks *blocks, poli_archive *archive);
+
 /* Sets all values to zero. */
 void poli_blocks_clear(poli_blocks *blocks);
 /* Adds scale times a matrix in the pattern coupling to a block W, or one in the pattern constraint

@@ -44,6 +44,15 @@ void poli_independence_set_dense(poli_independence *independence, int most_rows)
   independence->most_dense = most_rows;
 }
 
+void poli_independence_archive(poli_independence *independence, poli_archive *archive)
+{
+  poli_independence *s = independence;
+  int num_vectors = s->gram ? s->num_vectors : 0;
+  POLI_ARCHIVE(archive, num_vectors);
+  if (num_vectors != (s->gram ? s->num_vectors : 0)) archive->status = POL_BAD_ARGUMENT;
+  if (s->gram) poli_archive_bytes(archive, s->last, (size_t)num_vectors * sizeof *s->last);
+}
+
 int poli_independence_num_components(const poli_independence *independence)
 {
   return independence->gram ? poli_gram_num_components(independence->gram) : 0;

@@ -11,6 +11,7 @@
 #ifndef POLHODE_DAE_INDEPENDENCE_H
 #define POLHODE_DAE_INDEPENDENCE_H
 
+#include "base/archive.h"
 #include "dae/dae.h"
 
 typedef struct poli_independence poli_independence;
@@ -37,6 +38,9 @@ int poli_independence_component(const poli_independence *independence, int block
 /* Numbers in the sparse factors, and multiplications of a factorisation. */
 void poli_independence_cost(const poli_independence *independence, double *size,
                             double *operations);
+
+/* Lists what measurements leave behind. */
+void poli_independence_archive(poli_independence *independence, poli_archive *archive);
 
 /* dependent[i] = 1 for each of the m constraints that others imply, to round-off.  With `like` (m
  * flags; may be NULL) for as many in each component as it has, the least independent ones, since

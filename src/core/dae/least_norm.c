@@ -102,3 +102,8 @@ pol_status poli_least_norm_apply(poli_least_norm *least, const pol_point *at, do
     lambda[i] = poli_dae_is_internal(s->dae, i) ? lambda[i] - s->rhs[nv + i] : s->sum[i];
   return POL_OK;
 }
+
+void poli_least_norm_archive(poli_least_norm *least, poli_archive *archive)
+{
+  poli_saddle_archive(least->saddle, archive);
+}

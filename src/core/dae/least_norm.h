@@ -3,6 +3,7 @@
 #ifndef POLHODE_DAE_LEAST_NORM_H
 #define POLHODE_DAE_LEAST_NORM_H
 
+#include "base/archive.h"
 #include "dae/dae.h"
 
 typedef struct poli_least_norm poli_least_norm;
@@ -16,5 +17,8 @@ void poli_least_norm_free(poli_least_norm **least);
  * norm of all multipliers but those of the coordinates' internal constraints, which are not forces
  * of the model; so it is the same in all coordinates. */
 pol_status poli_least_norm_apply(poli_least_norm *least, const pol_point *at, double *lambda);
+
+/* Lists the pivots of its matrix. */
+void poli_least_norm_archive(poli_least_norm *least, poli_archive *archive);
 
 #endif

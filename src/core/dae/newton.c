@@ -70,6 +70,7 @@ pol_status poli_newton_create_for(poli_newton **newton, const pol_dae *dae,
     POLI_TAKE(&arena, s->kind, matrix->num_increments);
   } while (poli_arena_again(&arena));
   s->memory = arena.memory;
+  s->memory_size = arena.used;
   if (!s->memory) {
     poli_newton_free(newton);
     return POL_NO_MEMORY;
@@ -96,6 +97,22 @@ void poli_newton_free(poli_newton **newton)
   free((*newton)->memory);
   free(*newton);
   *newton = NULL;
+}
+
+void poli_newton_archive(poli_newton *newton, poli_archive *archive)
+{
+  poli_newton *s = newton;
+  poli_archive_bytes(archive, s->memory, s->memory_size);
+  POLI_ARCHIVE(archive, s->has_matrix);
+  POLI_ARCHIVE(archive, s->has_accepted);
+  POLI_ARCHIVE(archive, s->accepted_steps);
+  POLI_ARCHIVE(archive, s->fresh_steps);
+  POLI_ARCHIVE(archive, s->fresh_length);
+  POLI_ARCHIVE(archive, s->uses);
+  POLI_ARCHIVE(archive, s->spent);
+  POLI_ARCHIVE(archive, s->rate);
+  POLI_ARCHIVE(archive, s->later_rate);
+  POLI_ARCHIVE(archive, s->fresh_rate);
 }
 
 void poli_newton_reset(poli_newton *newton)

@@ -91,7 +91,8 @@ typedef struct poli_newton {
   const pol_dae *dae;
   poli_newton_matrix matrix; /* its arrays are not owned */
   pol_counts *counts;        /* not owned */
-  void *memory;              /* holds the arrays below */
+  void *memory;              /* holds the arrays below, */
+  size_t memory_size;        /* so many bytes */
   int num_kinds;
   int *kind; /* of each increment */
   double *trial, *dx, *r, *trial_r, *round_off;
@@ -124,6 +125,9 @@ pol_status poli_newton_create_for(poli_newton **newton, const pol_dae *dae,
                                   const poli_newton_matrix *matrix,
                                   const pol_newton_options *options, pol_counts *counts);
 void poli_newton_free(poli_newton **newton);
+
+/* Lists what it keeps from step to step, but for the matrix. */
+void poli_newton_archive(poli_newton *newton, poli_archive *archive);
 
 /* Forgets the matrix, e.g. because the step size has changed. */
 void poli_newton_reset(poli_newton *newton);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "linalg/solver.h"
 
 /* Rows of column `col`, appended at out (NULL: only counted) through the marks of rows already
  * there. */
@@ -175,6 +176,16 @@ void poli_saddle_free(poli_saddle **saddle)
   poli_dae_patterns_free(&s->patterns);
   free(s);
   *saddle = NULL;
+}
+
+void poli_saddle_archive(poli_saddle *saddle, poli_archive *archive)
+{
+  poli_saddle *s = saddle;
+  if (!poli_archive_has(archive, s->solver != NULL)) return;
+  if ((archive->status = poli_saddle_build(s))) return;
+  poli_archive_bytes(archive, s->values,
+                     (size_t)pol_pattern_nonzeros(s->pattern) * sizeof *s->values);
+  poli_solver_archive(s->solver, archive);
 }
 
 int poli_saddle_diagonal(const poli_saddle *saddle, int constraint)

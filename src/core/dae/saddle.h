@@ -14,6 +14,7 @@
 #ifndef POLHODE_DAE_SADDLE_H
 #define POLHODE_DAE_SADDLE_H
 
+#include "base/archive.h"
 #include "dae/dae.h"
 
 typedef struct poli_saddle {
@@ -40,6 +41,9 @@ pol_status poli_saddle_plan(poli_saddle **saddle, const pol_dae *dae, int extra,
                             pol_solver_kind solver);
 pol_status poli_saddle_build(poli_saddle *saddle);
 void poli_saddle_free(poli_saddle **saddle);
+
+/* Lists the matrix and its factors; they are built where the saddle that was saved had them. */
+void poli_saddle_archive(poli_saddle *saddle, poli_archive *archive);
 
 /* The m columns (B^T, d) from the values of B, with d = 0. */
 void poli_saddle_set_transposed(poli_saddle *saddle, const double *jacobian);

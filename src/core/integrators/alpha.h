@@ -58,14 +58,15 @@ typedef struct poli_alpha {
   const poli_update *update;
   pol_assembler *assembler; /* not owned */
   poli_saddle *saddle;
-  poli_saddle *owned_saddle;    /* stabilized form only; else the assembler's is shared */
-  poli_newton *newton;          /* with the general matrix, see poli_alpha_make_matrix */
-  poli_newton_goal goal;        /* of the step under way */
-  pol_counts *counts;           /* not owned */
-  struct poli_alpha_rows *rows; /* NULL: the dae or the options do not allow it */
-  int by_rows;                  /* the step under way is solved with these */
-  int threads;                  /* for loops over the factors of the group */
-  void *memory, *matrix_memory; /* hold the arrays; those of matrices are NULL until needed */
+  poli_saddle *owned_saddle;       /* stabilized form only; else the assembler's is shared */
+  poli_newton *newton;             /* with the general matrix, see poli_alpha_make_matrix */
+  poli_newton_goal goal;           /* of the step under way */
+  pol_counts *counts;              /* not owned */
+  struct poli_alpha_rows *rows;    /* NULL: the dae or the options do not allow it */
+  int by_rows;                     /* the step under way is solved with these */
+  int threads;                     /* for loops over the factors of the group */
+  size_t memory_size, matrix_size; /* bytes of the following */
+  void *memory, *matrix_memory;    /* hold the arrays; those of matrices are NULL until needed */
   poli_alpha_values now, next;
   double *model_v, *model_vd;                   /* nv: what the model sees of next.v, next.vd */
   double *base;                                 /* q* */
@@ -159,6 +160,8 @@ typedef struct poli_alpha_rows poli_alpha_rows;
 /* Sets s->rows if the dae and the options allow it, else leaves it NULL. */
 pol_status poli_alpha_rows_create(poli_alpha *s, pol_counts *counts);
 void poli_alpha_rows_free(poli_alpha_rows **rows);
+/* Lists what it keeps from step to step. */
+void poli_alpha_rows_archive(poli_alpha *s, poli_archive *archive);
 /* Takes the multipliers s->now.lambda over; also after a step that was solved otherwise.  The first
  * call of a start allocates. */
 pol_status poli_alpha_rows_start(poli_alpha *s);

@@ -299,6 +299,7 @@ pol_status poli_alpha_make_matrix(poli_alpha *s)
       POLI_TAKE(&arena, s->feedback, s->dae->feedback ? pol_pattern_nonzeros(s->dae->feedback) : 0);
     } while (poli_arena_again(&arena));
     s->matrix_memory = arena.memory;
+    s->matrix_size = arena.used;
     if (!s->matrix_memory) return POL_NO_MEMORY;
   }
   status = poli_newton_create(&s->newton, s->dae, s->saddle, &newton, s->counts);

@@ -51,6 +51,7 @@ struct poli_alpha_rows {
   int pause, pause_length; /* steps with the general matrix, to come and at the last time */
   int held, m;             /* rows of the dae, and with those of springs */
   void *memory;
+  size_t memory_size;
   int *factor;                   /* of the group: rotation of each body, -1 for points */
   double *R, *B;                 /* at the last residual */
   double *matrix_R, *matrix_B;   /* where the matrix was evaluated */
@@ -120,6 +121,7 @@ static pol_status build(poli_alpha *s, poli_alpha_rows *r)
     POLI_TAKE(&arena, r->factor, bodies);
   } while (poli_arena_again(&arena));
   r->memory = arena.memory;
+  r->memory_size = arena.used;
   if (!r->memory) return POL_NO_MEMORY;
   for (int b = 0; b < r->bodies->count; b++)
     r->factor[b] = r->bodies->items[b].is_point ? -1 : s->factor_of[r->bodies->items[b].v];
@@ -262,6 +264,26 @@ pol_status poli_alpha_rows_start(poli_alpha *s)
   }
   if (!status) poli_alpha_rows_adopt(s);
   return status;
+}
+
+void poli_alpha_rows_archive(poli_alpha *s, poli_archive *archive)
+{
+  poli_alpha_rows *r = s->rows;
+  const int own_axes = r->own_axes;
+  POLI_ARCHIVE(archive, r->own_axes);
+  if (r->own_axes != own_axes) {
+    clear(r);
+    archive->status = build(s, r);
+    if (archive->status) return;
+  }
+  POLI_ARCHIVE(archive, r->pause);
+  POLI_ARCHIVE(archive, r->pause_length);
+  poli_archive_bytes(archive, r->memory, r->memory_size);
+  r->now = poli_archive_place(archive, r->now, r->memory, r->memory_size);
+  r->before = poli_archive_place(archive, r->before, r->memory, r->memory_size);
+  poli_block_lu_archive(r->lu, archive);
+  if (r->eta_lu) poli_block_lu_archive(r->eta_lu, archive);
+  poli_newton_archive(r->newton, archive);
 }
 
 /* --- residual --------------------------------------------------------------------------------- */

@@ -50,8 +50,9 @@ struct pol_integrator {
   int hidden;       /* the state is not seen at the end of the step under way: q is enough */
   int adapting;     /* the step under way is one of pol_integrator_adapt */
   pol_state before; /* the solution at the start of the last accepted step; q NULL: there is none */
-  void *memory;     /* holds the arrays below, nq + 2 nv + m numbers each: q, v, v', lambda */
-  double *old;      /* that before points into */
+  size_t memory_size; /* bytes of memory */
+  void *memory;       /* holds the arrays below, nq + 2 nv + m numbers each: q, v, v', lambda */
+  double *old;        /* that before points into */
   double *work, *interpolated;
 };
 
@@ -122,6 +123,9 @@ struct poli_family {
    * success. */
   pol_status (*start)(pol_integrator *integrator, const double *q, const double *v,
                       const double *vd, const double *lambda);
+  /* Lists what it keeps from step to step, the state of the integrator included
+   * (poli_state_archive); the rest of the integrator is loaded. */
+  void (*archive)(pol_integrator *integrator, poli_archive *archive);
   /* Optional: other constraints are dropped from now on; what was kept for them is of no use. */
   void (*forget)(void *data);
   /* Optional: an input has changed the forces at the present solution. */
@@ -157,6 +161,12 @@ poli_independence *poli_integrator_independence(pol_integrator *integrator);
 pol_status poli_integrator_drop_near(pol_integrator *integrator, double h, int *constraint);
 /* Drops what was dropped before that; without it nothing changes. */
 void poli_integrator_keep_constraints(pol_integrator *integrator);
+
+/* Lists all that steps change.  It is loaded into an integrator of the same dae and options that
+ * has been started in the same way and has made no step. */
+void poli_integrator_archive(pol_integrator *integrator, poli_archive *archive);
+/* Lists a state whose arrays are in a block of memory that is listed itself; not the history. */
+void poli_state_archive(pol_state *state, void *memory, size_t size, poli_archive *archive);
 
 /* integrator.c, for adapt.c: the diagnostics of the next step of size h to t; the state into work,
  * and from there, once the step is taken, into before. */

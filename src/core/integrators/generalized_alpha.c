@@ -176,6 +176,7 @@ static pol_status allocate(poli_alpha *s)
     POLI_TAKE(&arena, s->factor_of, nv);
   } while (poli_arena_again(&arena));
   s->memory = arena.memory;
+  s->memory_size = arena.used;
   return s->memory ? POL_OK : POL_NO_MEMORY;
 }
 
@@ -581,6 +582,59 @@ static const poli_adaptive adaptive = {.attempt = attempt,
                                        .error_rate = error_rate,
                                        .keeps_size = 1};
 
+/* What steps change, apart from pointers that exchange their arrays. */
+static void archive_values(poli_alpha *s, poli_archive *archive)
+{
+  POLI_ARCHIVE(archive, s->by_rows);
+  POLI_ARCHIVE(archive, s->t);
+  POLI_ARCHIVE(archive, s->h);
+  POLI_ARCHIVE(archive, s->starting);
+  POLI_ARCHIVE(archive, s->last_h);
+  POLI_ARCHIVE(archive, s->adapts);
+  POLI_ARCHIVE(archive, s->undo_h);
+  POLI_ARCHIVE(archive, s->matrix_h);
+  POLI_ARCHIVE(archive, s->polynomial);
+  POLI_ARCHIVE(archive, s->predictor.count);
+  POLI_ARCHIVE(archive, s->predictor.degree);
+  POLI_ARCHIVE(archive, s->predictor.t);
+  POLI_ARCHIVE(archive, s->same_step);
+  POLI_ARCHIVE(archive, s->length);
+  POLI_ARCHIVE(archive, s->acceleration);
+  POLI_ARCHIVE(archive, s->change);
+}
+
+static void archive(pol_integrator *integrator, poli_archive *archive)
+{
+  poli_alpha *s = integrator->data;
+  double **const exchanged[] = {&s->now.q,
+                                &s->now.v,
+                                &s->now.vd,
+                                &s->now.a,
+                                &s->now.lambda,
+                                &s->next.q,
+                                &s->next.v,
+                                &s->next.vd,
+                                &s->next.a,
+                                &s->next.lambda,
+                                &s->predictor.sample[0],
+                                &s->predictor.sample[1],
+                                &s->predictor.sample[2],
+                                &s->predictor.sample[3]};
+  archive_values(s, archive);
+  poli_archive_bytes(archive, s->memory, s->memory_size);
+  for (size_t i = 0; i < sizeof exchanged / sizeof exchanged[0]; i++)
+    *exchanged[i] = poli_archive_place(archive, *exchanged[i], s->memory, s->memory_size);
+  poli_state_archive(&integrator->state, s->memory, s->memory_size, archive);
+  s->dropped = poli_integrator_flags(integrator);
+  if (s->owned_saddle) poli_saddle_archive(s->owned_saddle, archive);
+  if (poli_archive_has(archive, s->newton != NULL)) {
+    if ((archive->status = poli_alpha_make_matrix(s))) return;
+    poli_archive_bytes(archive, s->matrix_memory, s->matrix_size);
+    poli_newton_archive(s->newton, archive);
+  }
+  if (s->rows && !archive->status) poli_alpha_rows_archive(s, archive);
+}
+
 /* The next step starts with a new matrix and without what predicts the multipliers. */
 static void forget(void *data)
 {
@@ -596,6 +650,7 @@ const poli_family poli_generalized_alpha = {.validate = validate,
                                             .create = create,
                                             .destroy = destroy,
                                             .start = start,
+                                            .archive = archive,
                                             .forget = forget,
                                             .step = step,
                                             .adaptive = &adaptive};

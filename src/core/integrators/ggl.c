@@ -136,6 +136,7 @@ static pol_status allocate(poli_ggl *s)
                    &step->balance_gamma, &step->position_a, &step->velocity_a, &step->velocity_b);
   } while (poli_arena_again(&arena));
   s->memory = arena.memory;
+  s->memory_size = arena.used;
   s->step_values = step->kinematic_a;
   s->num_step_values = (size_t)(4 * square) + (size_t)(6 * rows);
   return s->memory ? POL_OK : POL_NO_MEMORY;
@@ -343,6 +344,24 @@ static pol_status step(pol_integrator *integrator, double t, double h)
   return POL_OK;
 }
 
+static void archive(pol_integrator *integrator, poli_archive *archive)
+{
+  poli_ggl *s = integrator->data;
+  double **const exchanged[] = {&s->now.q,  &s->now.v,      &s->now.p,  &s->now.vd,
+                                &s->now.x,  &s->now.lambda, &s->next.q, &s->next.v,
+                                &s->next.p, &s->next.vd,    &s->next.x, &s->next.lambda};
+  POLI_ARCHIVE(archive, s->t);
+  POLI_ARCHIVE(archive, s->h);
+  POLI_ARCHIVE(archive, s->last_h);
+  poli_archive_bytes(archive, s->memory, s->memory_size);
+  for (size_t i = 0; i < sizeof exchanged / sizeof exchanged[0]; i++)
+    *exchanged[i] = poli_archive_place(archive, *exchanged[i], s->memory, s->memory_size);
+  poli_state_archive(&integrator->state, s->memory, s->memory_size, archive);
+  s->dropped = poli_integrator_flags(integrator);
+  poli_blocks_archive(s->blocks, archive);
+  poli_newton_archive(s->newton, archive);
+}
+
 static double lag(const void *variant)
 {
   const poli_scheme *scheme = variant;
@@ -361,6 +380,7 @@ const poli_family poli_ggl_family = {.validate = validate,
                                      .create = create,
                                      .destroy = destroy,
                                      .start = start,
+                                     .archive = archive,
                                      .step = step,
                                      .lag = lag,
                                      .share = share};

@@ -55,7 +55,8 @@ struct poli_ggl {
   const poli_step_equations *equations; /* of a mass matrix that varies; NULL: it is constant */
   poli_blocks *blocks;
   poli_newton *newton;
-  void *memory; /* holds the arrays */
+  void *memory;       /* holds the arrays, */
+  size_t memory_size; /* so many bytes */
   poli_ggl_values now, next;
   int nv, m, has_velocity;
   double theta, vartheta;

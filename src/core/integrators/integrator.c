@@ -86,6 +86,7 @@ pol_status pol_integrator_create(pol_integrator **integrator, const pol_dae *dae
     POLI_TAKE(&arena, s->history, dae->history_size);
   } while (poli_arena_again(&arena));
   s->memory = arena.memory;
+  s->memory_size = arena.used;
   if (dae->history_size == 0) s->history = NULL;
   s->state.history = s->history;
   status = s->memory ? POL_OK : POL_NO_MEMORY;
@@ -473,6 +474,75 @@ void poli_integrator_keep_constraints(pol_integrator *integrator)
   s->crosses = 0;
   poli_assembler_set_dropped(s->assembler, s->usual);
   if (s->family->forget) s->family->forget(s->data);
+}
+
+/* --- archive ---------------------------------------------------------------------------------- */
+
+void poli_state_archive(pol_state *state, void *memory, size_t size, poli_archive *archive)
+{
+  const double **const arrays[] = {&state->q,      &state->v,   &state->vd,
+                                   &state->lambda, &state->eta, &state->p};
+  POLI_ARCHIVE(archive, state->t);
+  POLI_ARCHIVE(archive, state->lambda_t);
+  for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
+    *arrays[i] = poli_archive_place(archive, *arrays[i], memory, size);
+}
+
+/* Redundant constraints and the reactions that they share. */
+static void archive_redundancy(pol_integrator *s, poli_archive *archive)
+{
+  const size_t m = (size_t)pol_dae_num_constraints(s->dae);
+  POLI_ARCHIVE(archive, s->redundant);
+  POLI_ARCHIVE(archive, s->shares);
+  POLI_ARCHIVE(archive, s->crosses);
+  const int chosen = poli_archive_has(archive, s->chosen != NULL);
+  const int shared = poli_archive_has(archive, s->least_norm != NULL);
+  if (archive->mode == POLI_ARCHIVE_LOAD && (chosen || shared) && !archive->status)
+    archive->status = allocate_redundancy(s);
+  if (archive->status) return;
+  if (chosen) poli_archive_bytes(archive, s->chosen, 2 * m);
+  if (shared) {
+    poli_archive_bytes(archive, s->shared, m * sizeof *s->shared);
+    poli_least_norm_archive(s->least_norm, archive);
+  }
+}
+
+void poli_integrator_archive(pol_integrator *integrator, poli_archive *archive)
+{
+  pol_integrator *s = integrator;
+  int shown = s->shares && s->state.lambda == s->shared; /* the multipliers */
+  const double *own = s->state.lambda;
+  POLI_ARCHIVE(archive, s->num_substeps);
+  POLI_ARCHIVE(archive, s->counts);
+  POLI_ARCHIVE(archive, s->diagnostics);
+  POLI_ARCHIVE(archive, s->t_reference);
+  POLI_ARCHIVE(archive, s->h);
+  POLI_ARCHIVE(archive, s->steps_since);
+  POLI_ARCHIVE(archive, s->hidden);
+  POLI_ARCHIVE(archive, s->adapting);
+  poli_archive_bytes(archive, s->memory, s->memory_size);
+  s->old = poli_archive_place(archive, s->old, s->memory, s->memory_size);
+  s->work = poli_archive_place(archive, s->work, s->memory, s->memory_size);
+  int has_before = s->before.q != NULL;
+  double before = s->before.t;
+  POLI_ARCHIVE(archive, has_before);
+  POLI_ARCHIVE(archive, before);
+  if (archive->mode == POLI_ARCHIVE_LOAD) {
+    s->before = poli_integrator_layout(s, before, s->old);
+    if (!has_before) s->before.q = NULL;
+  }
+  poli_step_control_archive(s->control, archive);
+  poli_assembler_archive(s->assembler, archive);
+  archive_redundancy(s, archive);
+
+  /* the family lists the state; reactions that are shared are not its own */
+  POLI_ARCHIVE(archive, shown);
+  if (archive->mode != POLI_ARCHIVE_LOAD && shown) s->state.lambda = NULL;
+  if (!archive->status) s->family->archive(s, archive);
+  if (archive->mode != POLI_ARCHIVE_LOAD)
+    s->state.lambda = own;
+  else if (shown)
+    s->state.lambda = s->shared;
 }
 
 const pol_state *pol_integrator_state(const pol_integrator *integrator)

@@ -39,6 +39,7 @@ void poli_splitting_publish(pol_integrator *integrator, double t);
 /* Data of splitting_steps.c, owned by the state: numbers in one block of memory. */
 typedef struct poli_splitting_steps {
   void *memory;
+  size_t memory_size;
   double *start;   /* the running state at the start of an attempt, */
   double *now;     /* and one to return to */
   double *whole;   /* nq: the end of an attempt by one step */

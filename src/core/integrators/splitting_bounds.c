@@ -56,6 +56,7 @@ pol_status poli_splitting_create_bounds(splitting *s, pol_solver_kind solver)
     POLI_TAKE(&arena, own->moved, s->nq + s->nv);
   } while (poli_arena_again(&arena));
   own->memory = arena.memory;
+  own->memory_size = arena.used;
   return own->memory ? POL_OK : POL_NO_MEMORY;
 }
 

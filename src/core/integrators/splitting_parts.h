@@ -44,6 +44,7 @@ typedef struct bounds {
   double limit[NUM_STIFF];    /* of h times the rate; HUGE_VAL: none */
   poli_saddle *saddle, *made; /* that of the implicit kick, or its own */
   void *memory;
+  size_t memory_size;
   double *mass, *matrix, *jacobian, *feedback;
   double *x[NUM_STIFF];   /* nv, the direction of the largest rate */
   double *y, *v, *moved;  /* nv + m, nv, nq + nv */
@@ -80,6 +81,7 @@ struct poli_splitting_state {
   pol_diagnostics reason;       /* why it could not */
 
   void *memory;
+  size_t memory_size;
   instant instants[NUM_INSTANTS];
   int at, kept; /* where the solution is, and was at the start of the step, or -1 */
   double *plus; /* momenta within a step */
@@ -243,5 +245,7 @@ double poli_splitting_largest_step(pol_integrator *integrator, double h, int att
 
 pol_status poli_splitting_set_graph(splitting *s, int threads);
 pol_status poli_splitting_allocate(splitting *s);
+/* Of poli_family. */
+void poli_splitting_archive(pol_integrator *integrator, poli_archive *archive);
 
 #endif

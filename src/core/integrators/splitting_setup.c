@@ -1,8 +1,9 @@
-/* Set-up of splitting.c: the graph of joints and bodies, memory. */
+/* Set-up of splitting.c: the graph of joints and bodies, memory; and its archive. */
 #include <stdlib.h>
 
 #include "base/arena.h"
 #include "integrators/splitting_parts.h"
+#include "linalg/solver.h"
 
 pol_status poli_splitting_set_graph(splitting *s, int threads)
 {
@@ -72,7 +73,60 @@ pol_status poli_splitting_allocate(splitting *s)
     POLI_TAKE(&arena, s->scratch, s->dae->scratch_size);
   } while (poli_arena_again(&arena));
   s->memory = arena.memory;
+  s->memory_size = arena.used;
   for (int k = 1; k < NUM_INSTANTS && s->bodies->has_weight_only; k++)
     s->instants[k].force = s->instants[0].force; /* they do not change */
   return s->memory ? POL_OK : POL_NO_MEMORY;
+}
+
+static void archive_bounds(bounds *own, poli_archive *archive)
+{
+  if (own->made) poli_saddle_archive(own->made, archive);
+  poli_archive_bytes(archive, own->memory, own->memory_size);
+  POLI_ARCHIVE(archive, own->rate);
+  POLI_ARCHIVE(archive, own->age);
+  POLI_ARCHIVE(archive, own->kind);
+  POLI_ARCHIVE(archive, own->most);
+  POLI_ARCHIVE(archive, own->limited);
+  POLI_ARCHIVE(archive, own->note);
+}
+
+void poli_splitting_archive(pol_integrator *integrator, poli_archive *archive)
+{
+  splitting *s = integrator->data;
+  double **const exchanged[] = {&s->known[0],
+                                &s->known[1],
+                                &s->known[2],
+                                &s->U,
+                                &s->compliant.tension[0],
+                                &s->compliant.tension[1],
+                                &s->compliant.tension[2]};
+  POLI_ARCHIVE(archive, s->at);
+  POLI_ARCHIVE(archive, s->kept);
+  POLI_ARCHIVE(archive, s->has_angular);
+  POLI_ARCHIVE(archive, s->search);
+  POLI_ARCHIVE(archive, s->turned);
+  POLI_ARCHIVE(archive, s->shown);
+  POLI_ARCHIVE(archive, s->unseen);
+  POLI_ARCHIVE(archive, s->last_h);
+  POLI_ARCHIVE(archive, s->num_known);
+  POLI_ARCHIVE(archive, s->known_t);
+  POLI_ARCHIVE(archive, s->known_weight);
+  poli_archive_bytes(archive, s->memory, s->memory_size);
+  for (size_t i = 0; i < sizeof exchanged / sizeof exchanged[0]; i++)
+    *exchanged[i] = poli_archive_place(archive, *exchanged[i], s->memory, s->memory_size);
+  poli_state_archive(&integrator->state, s->memory, s->memory_size, archive);
+  poli_splitting_steps *steps = &s->steps;
+  poli_archive_bytes(archive, steps->memory, steps->memory_size);
+  steps->middle = poli_archive_place(archive, steps->middle, steps->memory, steps->memory_size);
+  steps->within = poli_archive_place(archive, steps->within, steps->memory, steps->memory_size);
+  POLI_ARCHIVE(archive, steps->has_middle);
+  POLI_ARCHIVE(archive, steps->t);
+  archive_bounds(&s->bounds, archive);
+  poli_block_lu_archive(s->lu, archive);
+  if (s->saddle) poli_saddle_archive(s->saddle, archive);
+  if (!s->reactive.solver) return;
+  poli_archive_bytes(archive, s->reactive.values,
+                     (size_t)pol_pattern_nonzeros(s->reactive.pattern) * sizeof(double));
+  poli_solver_archive(s->reactive.solver, archive);
 }

@@ -45,6 +45,7 @@ pol_status poli_splitting_steps_create(pol_integrator *integrator)
     POLI_TAKE(&arena, steps->at, group->nq + group->nv);
   } while (poli_arena_again(&arena));
   steps->memory = arena.memory;
+  steps->memory_size = arena.used;
   poli_step_control_set_order(integrator->control, pol_options_order(&integrator->options) + 1.0);
   return steps->memory ? POL_OK : POL_NO_MEMORY;
 }

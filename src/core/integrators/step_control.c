@@ -65,6 +65,23 @@ void poli_step_control_free(poli_step_control **control)
   *control = NULL;
 }
 
+void poli_step_control_archive(poli_step_control *control, poli_archive *archive)
+{
+  poli_step_control *s = control;
+  poli_archive_bytes(archive, s->memory, 3 * (size_t)s->group->nv * sizeof *s->memory);
+  POLI_ARCHIVE(archive, s->h);
+  POLI_ARCHIVE(archive, s->last);
+  POLI_ARCHIVE(archive, s->span);
+  POLI_ARCHIVE(archive, s->order);
+  POLI_ARCHIVE(archive, s->tiny_steps);
+  POLI_ARCHIVE(archive, s->tried_h);
+  POLI_ARCHIVE(archive, s->tried);
+  POLI_ARCHIVE(archive, s->pace);
+  POLI_ARCHIVE(archive, s->floor);
+  POLI_ARCHIVE(archive, s->reference);
+  POLI_ARCHIVE(archive, s->ceiling);
+}
+
 void poli_step_control_set_order(poli_step_control *control, double local_order)
 {
   control->local_order = control->order = local_order;

@@ -4,6 +4,8 @@
 
 #include <polhode/integrator.h>
 
+#include "base/archive.h"
+
 typedef struct poli_step_control {
   const pol_group *group;
   pol_control options;
@@ -30,6 +32,9 @@ typedef struct poli_step_control {
 pol_status poli_step_control_create(poli_step_control **control, const pol_group *group,
                                     const pol_control *options);
 void poli_step_control_free(poli_step_control **control);
+
+/* Lists what it keeps from step to step. */
+void poli_step_control_archive(poli_step_control *control, poli_archive *archive);
 
 /* For methods with a local error of an order other than 3, whose size varies more: steps are 0.8 of
  * what would just be accepted (0.9), and one whose equations could not be solved is repeated with

@@ -323,7 +323,7 @@ static pol_status allocate_work(poli_block_lu *lu)
     if ((size_t)lu->size[k] > block) block = (size_t)lu->size[k];
   block = block * block + 8; /* parts do not share a line of the cache */
   for (int p = 0; p < lu->num_parts; p++) rows += (size_t)lu->parts[p].front_rows;
-  lu->inverse_scale = malloc(((size_t)lu->num_rows + 1) * sizeof *lu->inverse_scale);
+  lu->inverse_scale = calloc((size_t)lu->num_rows + 1, sizeof *lu->inverse_scale);
   lu->dropped = calloc((size_t)lu->num_rows + 1, 1);
   lu->alike = calloc((size_t)lu->num_nodes + 1, 1);
   lu->work = malloc(((size_t)(lu->num_parts + 1) * block + rows) * sizeof *lu->work);
@@ -395,6 +395,16 @@ void poli_block_lu_free(poli_block_lu **made)
 long poli_block_lu_address(const poli_block_lu *lu, int i, int j)
 {
   return find_block(lu, lu->place[i], lu->place[j]);
+}
+
+void poli_block_lu_archive(poli_block_lu *lu, poli_archive *archive)
+{
+  const size_t rows = (size_t)lu->num_rows;
+  poli_archive_bytes(archive, lu->values, lu->num_values * sizeof *lu->values);
+  poli_archive_bytes(archive, lu->inverse_scale, rows * sizeof *lu->inverse_scale);
+  poli_archive_bytes(archive, lu->dropped, rows);
+  POLI_ARCHIVE(archive, lu->smallest);
+  POLI_ARCHIVE(archive, lu->smallest_row);
 }
 
 double *poli_block_lu_values(poli_block_lu *lu)

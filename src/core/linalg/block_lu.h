@@ -12,6 +12,8 @@
 
 #include <polhode/status.h>
 
+#include "base/archive.h"
+
 typedef struct poli_block_lu poli_block_lu;
 
 /* Analyses the graph and allocates everything; edges may be repeated, but not lead from a node to
@@ -42,6 +44,9 @@ double poli_block_lu_smallest_pivot(const poli_block_lu *lu, int *row);
 
 /* x <- A^-1 x, node after node. */
 void poli_block_lu_solve(poli_block_lu *lu, double *x);
+
+/* Lists what a factorisation leaves behind. */
+void poli_block_lu_archive(poli_block_lu *lu, poli_archive *archive);
 
 /* How many threads may factor and solve; 1 at first.  Results do not depend on it. */
 void poli_block_lu_set_threads(poli_block_lu *lu, int threads);

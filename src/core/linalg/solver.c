@@ -26,7 +26,8 @@ struct pol_solver {
   const pol_pattern *pattern;
   const poli_backend *backend;
   void *state;         /* of the backend; NULL if the matrix has no rows */
-  void *memory;        /* holds the arrays below */
+  void *memory;        /* holds the arrays below, */
+  size_t memory_size;  /* so many bytes */
   double *values;      /* R A C in the pattern */
   double *row_scale;   /* diagonal of R */
   double *col_scale;   /* diagonal of C */
@@ -96,6 +97,7 @@ pol_status pol_solver_create(pol_solver **solver, const pol_pattern *pattern, po
     POLI_TAKE(&arena, made->values, pol_pattern_nonzeros(pattern));
   } while (poli_arena_again(&arena));
   made->memory = arena.memory;
+  made->memory_size = arena.used;
 
   pol_status status = made->memory ? POL_OK : POL_NO_MEMORY;
   if (!status && (kind == POL_SOLVER_DENSE || (kind == POL_SOLVER_AUTO && n <= DENSE_SIZE))) {
@@ -191,4 +193,12 @@ void pol_solver_solve(pol_solver *solver, double *x)
 int pol_solver_singular_column(const pol_solver *solver)
 {
   return solver->singular_column;
+}
+
+void poli_solver_archive(pol_solver *solver, poli_archive *archive)
+{
+  poli_archive_bytes(archive, solver->memory, solver->memory_size);
+  POLI_ARCHIVE(archive, solver->singular_column);
+  POLI_ARCHIVE(archive, solver->factored);
+  if (solver->state) solver->backend->archive(solver->state, solver->values, archive);
 }

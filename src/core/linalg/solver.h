@@ -12,6 +12,8 @@
 #include <float.h>
 #include <math.h>
 
+#include "base/archive.h"
+
 typedef struct poli_backend {
   pol_solver_kind kind;
   /* Allocates *state for a square pattern with at least one row; NULL on a failure. */
@@ -21,10 +23,15 @@ typedef struct poli_backend {
   pol_status (*factor)(void *state, const double *values, int *column);
   pol_status (*refactor)(void *state, const double *values, int *column);
   void (*solve)(void *state, double *x);
+  /* Its factorisation; values are those of the last one. */
+  void (*archive)(void *state, const double *values, poli_archive *archive);
 } poli_backend;
 
 extern const poli_backend poli_dense_backend;
 extern const poli_backend poli_sparse_backend;
+
+/* Lists what factorisations leave behind, pivots included. */
+void poli_solver_archive(pol_solver *solver, poli_archive *archive);
 
 /* Operations that the analysis expects of a factorisation, from the state of the sparse backend. */
 double poli_sparse_operations(const void *state);

@@ -31,7 +31,8 @@ _Static_assert(sizeof(lapack_int) == sizeof(int), "LAPACK with 32-bit integers i
 typedef struct dense {
   const pol_pattern *pattern;
   int n;
-  void *memory;          /* holds the arrays below */
+  void *memory;          /* holds the arrays below, */
+  size_t memory_size;    /* so many bytes */
   double *lu;            /* n x n by columns */
   double *inverse_pivot; /* 1 / u_kk */
   double *work;          /* 3 n */
@@ -62,6 +63,7 @@ static pol_status dense_create(void **state, const pol_pattern *pattern)
     POLI_TAKE(&arena, work->pivot, n);
   } while (poli_arena_again(&arena));
   work->memory = arena.memory;
+  work->memory_size = arena.used;
   if (!work->memory) {
     dense_free(work);
     return POL_NO_MEMORY;
@@ -143,6 +145,13 @@ static void dense_solve(void *state, double *x)
                         work->n);
 }
 
+static void dense_archive(void *state, const double *values, poli_archive *archive)
+{
+  dense *work = state;
+  (void)values;
+  poli_archive_bytes(archive, work->memory, work->memory_size);
+}
+
 /* Fresh pivots cost nothing here, so a refactorisation is a factorisation. */
-const poli_backend poli_dense_backend = {POL_SOLVER_DENSE, dense_create, dense_free,
-                                         dense_factor,     dense_factor, dense_solve};
+const poli_backend poli_dense_backend = {POL_SOLVER_DENSE, dense_create, dense_free,   dense_factor,
+                                         dense_factor,     dense_solve,  dense_archive};

@@ -21,6 +21,7 @@
 
 #include <klu.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* The largest residual of the trial solution, relative to its numbers.  Fresh pivots left 7e-15 in
  * the median and 1.2e-13 at most, for 480 random saddle-point matrices of 45 to 660 rows.  The
@@ -49,6 +50,8 @@ typedef struct sparse {
   double *trial;        /* the known vector */
   double *product;      /* the matrix times trial */
   double *solution;     /* should be trial */
+  double *chosen;       /* nonzeros: the matrix whose factorisation has chosen the pivots */
+  int refactored;       /* the present factors are those of another matrix with these pivots */
 } sparse;
 
 static void sparse_free(void *state)
@@ -73,7 +76,8 @@ static pol_status sparse_create(void **state, const pol_pattern *pattern)
   work->common.halt_if_singular = 0;
   work->common.tol = DIAGONAL_PREFERENCE;
 
-  work->trial = malloc(3 * n * sizeof *work->trial);
+  const size_t nonzeros = (size_t)pol_pattern_nonzeros(pattern);
+  work->trial = malloc((3 * n + nonzeros) * sizeof *work->trial);
   if (work->trial)
     work->symbolic = klu_analyze(pattern->rows, pattern->start, pattern->row, &work->common);
   if (work->symbolic) work->flops = work->symbolic->est_flops;
@@ -88,6 +92,7 @@ static pol_status sparse_create(void **state, const pol_pattern *pattern)
   }
   work->product = work->trial + n;
   work->solution = work->product + n;
+  work->chosen = work->solution + n;
 
   /* A column that a largest matching of rows and columns leaves over, if there is one. */
   const klu_symbolic *symbolic = work->symbolic;
@@ -212,6 +217,9 @@ static pol_status sparse_factor(void *state, const double *values, int *column)
   work->numeric =
       klu_factor(pattern->start, pattern->row, (double *)values, work->symbolic, &work->common);
   if (!work->numeric) return POL_NO_MEMORY;
+  work->refactored = 0;
+  if (values != work->chosen)
+    memcpy(work->chosen, values, (size_t)pol_pattern_nonzeros(pattern) * sizeof *values);
   pol_status status = examine_pivots(work, column);
   if (status) klu_free_numeric(&work->numeric, &work->common);
   return status;
@@ -251,6 +259,7 @@ static pol_status sparse_refactor(void *state, const double *values, int *column
   sparse *work = state;
   const pol_pattern *pattern = work->pattern;
   if (work->numeric) {
+    work->refactored = 1;
     klu_refactor(pattern->start, pattern->row, (double *)values, work->symbolic, work->numeric,
                  &work->common);
     if (next_small_pivot(work, 0) == work->numeric->n && passes_trial(work, values)) return POL_OK;
@@ -258,5 +267,29 @@ static pol_status sparse_refactor(void *state, const double *values, int *column
   return sparse_factor(state, values, column);
 }
 
+/* The factors are made again: those that have chosen the pivots, then the present ones. */
+static void sparse_archive(void *state, const double *values, poli_archive *archive)
+{
+  sparse *work = state;
+  const pol_pattern *pattern = work->pattern;
+  int factored = work->numeric != NULL, column;
+  POLI_ARCHIVE(archive, factored);
+  POLI_ARCHIVE(archive, work->refactored);
+  if (factored)
+    poli_archive_bytes(archive, work->chosen,
+                       (size_t)pol_pattern_nonzeros(pattern) * sizeof *work->chosen);
+  if (archive->mode != POLI_ARCHIVE_LOAD || archive->status) return;
+  const int refactored = work->refactored;
+  klu_free_numeric(&work->numeric, &work->common);
+  if (!factored) return;
+  const pol_status status = sparse_factor(work, work->chosen, &column);
+  if (status) archive->status = status < 0 ? status : POL_BAD_ARGUMENT;
+  work->refactored = refactored;
+  if (!status && refactored)
+    klu_refactor(pattern->start, pattern->row, (double *)values, work->symbolic, work->numeric,
+                 &work->common);
+}
+
 const poli_backend poli_sparse_backend = {POL_SOLVER_SPARSE, sparse_create,   sparse_free,
-                                          sparse_factor,     sparse_refactor, sparse_solve};
+                                          sparse_factor,     sparse_refactor, sparse_solve,
+                                          sparse_archive};

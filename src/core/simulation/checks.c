@@ -80,6 +80,7 @@ void poli_simulation_warn(pol_simulation *sim, double t, const char *format, ...
 {
   pol_summary *summary = &sim->summary;
   const int count = summary->num_warnings, has_words = strcmp(format, "%s") != 0;
+  const uint64_t kind = poli_hash(0, format, strlen(format));
   if (count == POL_MAX_WARNINGS) return;
   pol_warning *warning = &summary->warnings[count];
   va_list arguments;
@@ -87,11 +88,11 @@ void poli_simulation_warn(pol_simulation *sim, double t, const char *format, ...
   vsnprintf(warning->message, sizeof warning->message, format, arguments);
   va_end(arguments);
   for (int i = 0; i < count; i++)
-    if (strcmp(sim->warned[i], format) == 0 &&
+    if (sim->warned[i] == kind &&
         (has_words || strcmp(summary->warnings[i].message, warning->message) == 0))
       return;
   warning->t = t;
-  sim->warned[count] = format;
+  sim->warned[count] = kind;
   summary->num_warnings++;
 }
 
@@ -321,7 +322,8 @@ struct poli_watch {
   const pol_dae *dae;
   poli_independence *independence; /* that of the integrator */
   int num_loops, num_bodies;
-  void *memory; /* holds the arrays */
+  void *memory;       /* holds the arrays, */
+  size_t memory_size; /* so many bytes */
   loop *loops;
   double *distance; /* a component: of a measurement, */
   int *constraint;  /* its constraint, */
@@ -359,6 +361,7 @@ pol_status poli_watch_create(poli_watch **watch, const pol_formulation *formulat
       POLI_TAKE(&arena, w->ahead, dae->group.nq + dae->group.nv);
     } while (poli_arena_again(&arena));
     w->memory = arena.memory;
+    w->memory_size = arena.used;
     if (!w->memory) status = POL_NO_MEMORY;
   }
   for (int c = 0; c < w->num_loops && !status; c++) w->loops[c].constraint = -1;
@@ -383,6 +386,13 @@ void poli_watch_reset(poli_watch *watch)
   memset(watch->loops, 0, (size_t)watch->num_loops * sizeof *watch->loops);
   for (int c = 0; c < watch->num_loops; c++) watch->loops[c].constraint = -1;
   watch->due = 0.0;
+}
+
+void poli_watch_archive(poli_watch *watch, poli_archive *archive)
+{
+  if (!watch) return;
+  poli_archive_bytes(archive, watch->memory, watch->memory_size);
+  POLI_ARCHIVE(archive, watch->due);
 }
 
 /* Measures d of the loops that are wanted and the rate at which it falls; 0 if that is not

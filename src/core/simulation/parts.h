@@ -1,13 +1,15 @@
 /* A simulation under way, shared by the files that implement it: simulation.c (life cycle, initial
  * values, steps to the next stop), settings.c (settings, steps, output times), measure.c (the
  * solution, residuals, energy, work, invariants), checks.c (what can be wrong with a solution),
- * doubts.c (warnings about a run) and events.c (events and resets).
+ * doubts.c (warnings about a run), events.c (events and resets) and checkpoint.c (the state as
+ * bytes).
  */
 #ifndef POLHODE_SIMULATION_PARTS_H
 #define POLHODE_SIMULATION_PARTS_H
 
 #include <polhode/simulation.h>
 
+#include "base/archive.h"
 #include "dae/dae.h"
 #include "formulation/output.h"
 #include "simulation/event_rules.h"
@@ -91,7 +93,8 @@ struct pol_simulation {
   double crowd_start; /* resets since then, */
   long crowd;         /* and their number */
 
-  void *memory; /* holds the arrays of numbers below */
+  void *memory;       /* holds the arrays of numbers below, */
+  size_t memory_size; /* so many bytes */
 
   /* Copy of the solution; state points into it. */
   pol_state state;
@@ -125,7 +128,8 @@ struct pol_simulation {
 
   pol_summary summary;
   poli_extremes extremes;
-  const char *warned[POL_MAX_WARNINGS]; /* the format strings of the warnings in the summary */
+  uint64_t warned[POL_MAX_WARNINGS]; /* the format strings of the warnings in the summary: hashes */
+  uint64_t first_values;             /* the solution at the start: a hash */
   pol_diagnostics diagnostics;
 };
 
@@ -174,6 +178,11 @@ typedef struct poli_pilot {
  * second_order.  Not POL_OK if the start or the linearization fails. */
 pol_status poli_pilot_run(const pol_formulation *formulation, const pol_options *options,
                           const pol_settings *settings, poli_pilot *found);
+
+/* --- checkpoint.c ----------------------------------------------------------------------------- */
+
+/* A hash of the present solution. */
+uint64_t poli_simulation_hash_solution(pol_simulation *sim);
 
 /* --- measure.c -------------------------------------------------------------------------------- */
 
@@ -254,6 +263,9 @@ pol_status poli_watch_create(poli_watch **watch, const pol_formulation *formulat
 void poli_watch_free(poli_watch **watch);
 /* Forgets what it has seen, for a new start at t = 0.  watch may be NULL. */
 void poli_watch_reset(poli_watch *watch);
+
+/* Lists what it keeps from look to look.  watch may be NULL. */
+void poli_watch_archive(poli_watch *watch, poli_archive *archive);
 
 /* Looks at an accepted state, the result of a step of size h (0 at the start), if it is time to;
  * adds what it finds to singular.  Allocates nothing.  watch may be NULL. */

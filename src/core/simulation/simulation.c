@@ -174,6 +174,7 @@ static pol_status start(pol_simulation *sim)
     measure_moves(sim);
   poli_doubts_note(sim, 1);
   poli_simulation_keep_good(sim);
+  sim->first_values = poli_simulation_hash_solution(sim);
   return POL_OK;
 }
 
@@ -207,6 +208,7 @@ static pol_status allocate(pol_simulation *sim)
     POLI_TAKE(&arena, sim->keep, nv);
   } while (poli_arena_again(&arena));
   sim->memory = arena.memory;
+  sim->memory_size = arena.used;
   if (sim->memory == NULL) return POL_NO_MEMORY;
   sim->event = -1;
   sim->state = (pol_state){.q = sim->q, .v = sim->v, .vd = sim->vd, .lambda = sim->lambda};

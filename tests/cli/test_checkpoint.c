@@ -1,0 +1,113 @@
+/* polhode run --checkpoint and --from: a run that is stopped by a signal and continued by another
+ * process writes the numbers of the uninterrupted run; wrong files are refused. */
+#define _XOPEN_SOURCE 700
+
+#include "cli/cli_test.h"
+
+/* The rows of the second table are the last ones of the first. */
+static void expect_tail(const char *all, const char *rest)
+{
+  char command[400];
+  snprintf(
+      command, sizeof command,
+      "sed 1,3d %s | tail -n $(sed 1,3d %s | wc -l) > tail.csv && sed 1,3d %s | cmp tail.csv -",
+      all, rest, rest);
+  assert_int_equal(run_shell(command), 0);
+}
+
+static void a_run_continues_from_its_end(void **state)
+{
+  (void)state;
+  static const char *const methods[] = {"geom1", "rattle"};
+  char line[200];
+  for (int i = 0; i < 2; i++) {
+    snprintf(line, sizeof line, "polhode run top.json --method %s --out all.csv -q", methods[i]);
+    expect(line, 0);
+    snprintf(line, sizeof line, "polhode run top.json --method %s --checkpoint end.state -q",
+             methods[i]);
+    expect(line, 0);
+    snprintf(line, sizeof line, "polhode run top.json --method %s --from end.state --out rest.csv",
+             methods[i]);
+    expect(line, 0);
+    expect_text(err, "polhode run: continues end.state from t = 0.1 s\n");
+    expect_tail("all.csv", "rest.csv");
+    assert_int_equal(access("end.state.new", F_OK), -1);
+  }
+}
+
+/* The signal comes at any step. */
+static void an_interrupted_run_continues_to_the_last_bit(void **state)
+{
+  (void)state;
+  char *first[] = {
+      "polhode", "run",   "top.json", "--set", "simulation.step=1e-5",        "--end",
+      "1",       "--out", "a.csv",    "--set", "simulation.output.step=1e-3", "--checkpoint",
+      "a.state", "-q",    NULL};
+  char *second[] = {
+      "polhode", "run",   "top.json", "--set", "simulation.step=1e-5",        "--end",
+      "1",       "--out", "b.csv",    "--set", "simulation.output.step=1e-3", "--from",
+      "a.state", "-q",    NULL};
+  const pid_t child = start(-1, first);
+  wait_until_caught(child, SIGINT);
+  nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+  kill(child, SIGINT);
+  const int status = finish(child);
+  assert_true(status == 128 + SIGINT || status == 0); /* a fast machine may have finished */
+  assert_int_equal(finish(start(-1, second)), 0);
+  expect("polhode run top.json --set simulation.step=1e-5 --end 1 --out all.csv --set "
+         "simulation.output.step=1e-3 -q",
+         0);
+  expect_tail("all.csv", "b.csv");
+}
+
+static void wrong_checkpoints_are_refused(void **state)
+{
+  (void)state;
+  expect("polhode run top.json --checkpoint good.state -q", 0);
+  expect("polhode run top.json --from good.state -q", 0);
+  expect("polhode run top.json --from nothing.state", 2);
+  expect_text(err, "polhode run: --from = nothing.state: No such file or directory\n");
+  expect("polhode run top.json --from top.json", 2);
+  expect_text(err, "this is no saved state of polhode");
+  expect("polhode run top.json --from good.state --end 0.2", 2);
+  expect_text(err, "step size, end, output times or events are not the same");
+  expect("polhode run top.json --from good.state --set bodies[0].mass=16", 2);
+  expect_text(err, "it belongs to another model");
+  expect("polhode run top.json --from good.state --method hht --json", 2);
+  expect_text(out, "the method, the formulation or their parameters are not the same");
+  assert_int_equal(run_shell("head -c 3000 good.state > part.state"), 0);
+  expect("polhode run top.json --from part.state", 2);
+  expect_text(err, "it is incomplete");
+
+  expect("polhode run top.json --checkpoint top.json", 2);
+  expect("polhode run top.json --checkpoint nowhere/a.state", 2);
+  expect_text(err, "--checkpoint = nowhere/a.state: No such file or directory");
+  expect("polhode run top.json --checkpoint /dev/null", 2);
+  expect("polhode run top.json --checkpoint .", 2);
+  expect("polhode run top.json --checkpoint-every 1", 2);
+  expect_text(err, "needs --checkpoint");
+  expect("polhode run top.json --checkpoint a.state --checkpoint-every 0", 2);
+  expect_text(err, "must be a number of seconds above 0");
+  expect("polhode run top.json --checkpoint a.state --checkpoint-every soon", 2);
+  expect("polhode run top.json --checkpoint a.state --checkpoint-every 1e-9 -q", 0);
+}
+
+static void a_failed_run_keeps_its_last_checkpoint(void **state)
+{
+  (void)state;
+  expect("polhode run top.json --checkpoint kept.state -q", 0);
+  assert_int_equal(run_on_full_disk("polhode run top.json --checkpoint kept.state -q", 1000), 1);
+  expect_text(err, "kept.state");
+  expect("polhode run top.json --from kept.state -q", 0); /* the old one is whole */
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_run_continues_from_its_end),
+      cmocka_unit_test(an_interrupted_run_continues_to_the_last_bit),
+      cmocka_unit_test(wrong_checkpoints_are_refused),
+      cmocka_unit_test(a_failed_run_keeps_its_last_checkpoint),
+  };
+  return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+}
