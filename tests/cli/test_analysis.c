@@ -120,6 +120,13 @@ static void wrong_input_is_refused(void **state)
   expect_text(err, "--outputs = rod.positon.x");
   expect_text(err, "--coordinates = hinge.angel");
   expect_text(err, "3 errors");
+  /* locked by the hinge; at its lowest point; the same motion twice */
+  expect("polhode linearize pendulum.json --static --coordinates rod.position.y", 2);
+  expect_text(err, "--coordinates = rod.position.y: does not change here to first order");
+  expect("polhode linearize pendulum.json --static --coordinates rod.position.z", 2);
+  expect_text(err, "rod.position.z: does not change here");
+  expect("polhode linearize pendulum.json --coordinates hinge.angle,rod.position.z", 2);
+  expect_text(err, "rod.position.z: does not change independently of the coordinates before it");
   expect("polhode linearize pendulum.json --out p.txt", 2);
   expect_text(err, "must end in .json or .mat");
   expect("polhode linearize pendulum.json --out pendulum.json", 2);
