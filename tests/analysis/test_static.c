@@ -437,7 +437,7 @@ static pol_static_report hang_on_spring(double stiffness, double height, double 
   assert_int_equal(pol_mechanism_add_joint_at(mechanism, &fixed, POL_GROUND, other, place, z, NULL),
                    POL_OK);
   const pol_force spring = {
-      .name = "k", .type = POL_JOINT_SPRING, .joint = joint, .stiffness = stiffness};
+      .name = "k", .type = POL_JOINT_SPRING, .joint = joint, .stiffness = {stiffness}};
   assert_int_equal(pol_mechanism_add_force(mechanism, &spring, NULL), POL_OK);
   pol_analysis *analysis = analyse_at(mechanism, 0.0);
   const pol_static_report report = balance(analysis, 1);

@@ -66,6 +66,12 @@ static void modes_are_reported_and_written(void **state)
   json_decref(object);
   expect("polhode modes pendulum.json --static --out mode.h5", 0);
   expect_text(out, "rod rotation y");
+  expect_text(out, "mode_1.h5");
+  assert_null(strstr(out, "zero "));
+  expect("polhode modes pendulum.json --set bodies.rod.mass=2 --set joints.hinge.type=fixed --set "
+         "forces=[]",
+         0);
+  expect_text(out, "nothing can move");
   expect("polhode info mode_1.h5 --json", 0);
   object = parse_output();
   assert_true(number_at(object, "rows") == 61.0);
@@ -141,7 +147,7 @@ static void wrong_input_is_refused(void **state)
   expect("polhode modes pendulum.json --mode 3", 2);
   expect_text(err, "needs --out");
   expect("polhode modes pendulum.json --static --mode 3 --out m.h5", 2);
-  expect_text(err, "there are 1 modes");
+  expect_text(err, "there is 1 mode");
   expect("polhode modes pendulum.json --frame rood", 2);
   expect_text(err, "did you mean \"rod\"?");
   expect("polhode modes pendulum.json --frame 1,2", 2);
