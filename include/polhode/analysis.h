@@ -134,11 +134,12 @@ int pol_modes_zeros(const pol_modes *modes);
 /* 0 if the motion is steady in the axes of observation, so that the modes are exact; else the
  * largest relative rate of change of what should be constant. */
 double pol_modes_unsteady(const pol_modes *modes);
-/* The configuration (nq) and velocities (nv) at a phase (rad) of a mode, the largest displacement
- * being `amplitude` metres; the configuration is moved to the constraints if that is possible. */
+/* The configuration (nq) and velocities (nv) at a phase (rad) of a mode, its shape being multiplied
+ * by `amplitude` metres; the configuration is moved to the constraints if that is possible. */
 pol_status pol_modes_pose(const pol_modes *modes, int index, double phase, double amplitude,
                           double *q, double *v);
-/* A tenth of the length of the model, less where a body would rotate by more than 0.3 rad. */
+/* The amplitude at which a centre of mass moves by a tenth of the length of the model along an axis,
+ * less where a body would rotate by more than 0.3 rad. */
 double pol_modes_amplitude(const pol_modes *modes, int index);
 
 /* --- linearised equations ----------------------------------------------------------------------

@@ -84,8 +84,13 @@ static void largest_part(const cli_analysis *a, const pol_mode *mode, char *text
 static void print_modes(const cli_analysis *a, const pol_modes *modes)
 {
   cli_analysis_print(a);
-  cli_print_row("zero", "%d eigenvalue%s: motions that nothing resists", pol_modes_zeros(modes),
-                cli_plural(pol_modes_zeros(modes)));
+  if (pol_modes_count(modes) == 0) {
+    cli_print_row("modes", "none: nothing can move");
+    return;
+  }
+  if (pol_modes_zeros(modes) > 0)
+    cli_print_row("zero", "%d eigenvalue%s: motions that nothing resists", pol_modes_zeros(modes),
+                  cli_plural(pol_modes_zeros(modes)));
   printf(
       "\n  mode   frequency, Hz   damping ratio      eigenvalue, 1/s              largest part\n");
   for (int k = 0; k < pol_modes_count(modes); k++) {
@@ -99,7 +104,15 @@ static void print_modes(const cli_analysis *a, const pol_modes *modes)
     cli_put_text(stdout, part);
     putchar('\n');
   }
-  if (a->args->out != NULL) cli_print_row("result", "%s", a->args->out);
+  const int count = pol_modes_count(modes);
+  if (a->args->out == NULL || count == 0) return;
+  char *first = numbered(a->args->out, 1), *last = numbered(a->args->out, count);
+  if (a->args->mode != NULL)
+    cli_print_row("result", "%s", a->args->out);
+  else if (first != NULL && last != NULL)
+    cli_print_row("result", count > 1 ? "%s to %s" : "%s", first, last);
+  free(first);
+  free(last);
 }
 
 static json_t *modes_json(const cli_analysis *a, const pol_modes *modes, const double frame[3])
@@ -153,7 +166,8 @@ static int solve(cli_analysis *a)
     return cli_analysis_fail(a, &failure);
   char text[320];
   if (only > pol_modes_count(modes)) {
-    snprintf(text, sizeof text, "there are %d modes", pol_modes_count(modes));
+    snprintf(text, sizeof text, "there %s %d mode%s", pol_modes_count(modes) == 1 ? "is" : "are",
+             pol_modes_count(modes), cli_plural(pol_modes_count(modes)));
     result = cli_refuse_one(a->command, args->json, "--mode", args->mode, text);
   }
   if (result == CLI_DONE && cli_unsteady_text(pol_modes_unsteady(modes), text, sizeof text))

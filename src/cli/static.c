@@ -88,9 +88,9 @@ static int report(const cli_analysis *a, const pol_static_report *found, const c
   cli_print_model(a->model->name, args->operand);
   cli_stability_text(found, text, sizeof text);
   cli_print_row("equilibrium", "%s", text);
-  cli_print_row("solution", "%d load step%s, %d iterations, forces balance to %.2g of the largest",
+  cli_print_row("solution", "%d load step%s, %d iteration%s, forces balance to %.2g of the largest",
                 found->load_steps, cli_plural(found->load_steps), found->iterations,
-                found->residual);
+                cli_plural(found->iterations), found->residual);
   print_state(a);
   if (args->out != NULL)
     cli_print_row("result", "%s: %ld rows, t is the load factor", args->out, rows->count);

@@ -377,9 +377,33 @@ static void poses_move_along_the_shape_and_keep_the_joints(void **state)
   pol_model_free(&model);
 }
 
+/* Shapes are shown at a size that is seen: a tenth of the model, or 0.3 rad. */
+static void shapes_are_shown_large_enough(void **state)
+{
+  (void)state;
+  pol_model *model = read_model_with(MODELS "examples/chain_stop.json", 0, NULL);
+  pol_analysis *analysis = analyse_at(model->mechanism, 0.0);
+  balance(analysis, 1);
+  pol_modes *modes = find_modes(analysis, NULL);
+  for (int k = 0; k < pol_modes_count(modes); k++) {
+    const pol_mode *mode = pol_modes_get(modes, k);
+    double rotation = 0.0;
+    for (int b = 0; b < pol_mechanism_num_bodies(model->mechanism); b++)
+      for (int i = 0; i < 3; i++)
+        rotation = fmax(rotation, hypot(mode->shape_re[6 * b + i], mode->shape_im[6 * b + i]));
+    rotation *= pol_modes_amplitude(modes, k);
+    assert_true(rotation <= 0.3 + 1e-12);
+    assert_true(k == 0 || rotation >= 0.3 - 1e-12);
+  }
+  pol_modes_free(&modes);
+  pol_analysis_free(&analysis);
+  pol_model_free(&model);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(shapes_are_shown_large_enough),
       cmocka_unit_test(double_pendulum_has_the_closed_form),
       cmocka_unit_test(coupled_pendulums_have_the_closed_form),
       cmocka_unit_test(rigid_motions_are_exact_zeros),

@@ -413,6 +413,61 @@ static void motions_that_nothing_resists_are_named(void **state)
 }
 
 /* A mass on a spring so soft that it hangs far below the size of the model. */
+/* A mass on a slider with a stiff joint-spring, and a fixed body far away: the deflection is far
+ * below the round-off of the model's length.  A spring carries the weight all the same, and what
+ * round-off of the position leaves is reported. */
+static pol_static_report hang_on_spring(double stiffness, double height, double *effort,
+                                        double *deflection)
+{
+  pol_mechanism *mechanism = start_mechanism();
+  const double z[3] = {0.0, 0.0, 1.0}, place[3] = {5000.0, 0.0, 0.0};
+  pol_body mass = {.name = "m", .mass = 2.0, .position = {0.0, 0.0, height}};
+  mass.rotation[0] = 1.0;
+  pol_body far = {.name = "far", .mass = 1.0, .position = {5000.0, 0.0, 0.0}};
+  far.rotation[0] = 1.0;
+  int body, other, joint;
+  for (int i = 0; i < 9; i += 4) mass.inertia[i] = far.inertia[i] = 1.0;
+  assert_int_equal(pol_mechanism_add_body(mechanism, &mass, &body), POL_OK);
+  assert_int_equal(pol_mechanism_add_body(mechanism, &far, &other), POL_OK);
+  const pol_joint slider = {.name = "s", .type = POL_PRISMATIC};
+  const pol_joint fixed = {.name = "f", .type = POL_FIXED};
+  assert_int_equal(pol_mechanism_add_joint_at(mechanism, &slider, POL_GROUND, body,
+                                              (double[]){0.0, 0.0, 0.0}, z, &joint),
+                   POL_OK);
+  assert_int_equal(pol_mechanism_add_joint_at(mechanism, &fixed, POL_GROUND, other, place, z, NULL),
+                   POL_OK);
+  const pol_force spring = {
+      .name = "k", .type = POL_JOINT_SPRING, .joint = joint, .stiffness = {stiffness}};
+  assert_int_equal(pol_mechanism_add_force(mechanism, &spring, NULL), POL_OK);
+  pol_analysis *analysis = analyse_at(mechanism, 0.0);
+  const pol_static_report report = balance(analysis, 1);
+  const pol_point at = pol_state_point(pol_analysis_state(analysis));
+  *effort = pol_formulation_joint_spring_effort(pol_analysis_formulation(analysis), &at, 0);
+  *deflection = body_at(analysis, body).position[2] - height;
+  pol_analysis_free(&analysis);
+  pol_mechanism_free(&mechanism);
+  return report;
+}
+
+static void stiff_springs_carry_their_load(void **state)
+{
+  (void)state;
+  const double weight = 2.0 * 9.81;
+  double effort, deflection;
+  for (double stiffness = 1e6; stiffness < 1e15; stiffness *= 100.0) {
+    const pol_static_report report = hang_on_spring(stiffness, 0.0, &effort, &deflection);
+    assert_close(effort, weight, 1e-11 * weight);
+    assert_close(deflection, -weight / stiffness, 1e-11 * weight / stiffness);
+    assert_true(report.iterations > 0);
+    assert_true(report.residual < 1e-11);
+  }
+  /* at a height of 1 m a last digit of the position is 0.02 N */
+  const pol_static_report rough = hang_on_spring(1e14, 1.0, &effort, &deflection);
+  assert_close(effort, weight, 0.03);
+  assert_close(rough.residual, fabs(effort - weight) / weight, 1e-12);
+  assert_true(rough.residual > 1e-6);
+}
+
 static void soft_springs_are_followed_far(void **state)
 {
   (void)state;
@@ -447,6 +502,7 @@ int main(void)
       cmocka_unit_test(load_steps_are_reported_and_can_stop),
       cmocka_unit_test(unstable_equilibria_are_told),
       cmocka_unit_test(motions_that_nothing_resists_are_named),
+      cmocka_unit_test(stiff_springs_carry_their_load),
       cmocka_unit_test(soft_springs_are_followed_far),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -66,6 +66,12 @@ static void modes_are_reported_and_written(void **state)
   json_decref(object);
   expect("polhode modes pendulum.json --static --out mode.h5", 0);
   expect_text(out, "rod rotation y");
+  expect_text(out, "mode_1.h5");
+  assert_null(strstr(out, "zero "));
+  expect("polhode modes pendulum.json --set bodies.rod.mass=2 --set joints.hinge.type=fixed --set "
+         "forces=[]",
+         0);
+  expect_text(out, "nothing can move");
   expect("polhode info mode_1.h5 --json", 0);
   object = parse_output();
   assert_true(number_at(object, "rows") == 61.0);
@@ -120,6 +126,13 @@ static void wrong_input_is_refused(void **state)
   expect_text(err, "--outputs = rod.positon.x");
   expect_text(err, "--coordinates = hinge.angel");
   expect_text(err, "3 errors");
+  /* locked by the hinge; at its lowest point; the same motion twice */
+  expect("polhode linearize pendulum.json --static --coordinates rod.position.y", 2);
+  expect_text(err, "--coordinates = rod.position.y: does not change here to first order");
+  expect("polhode linearize pendulum.json --static --coordinates rod.position.z", 2);
+  expect_text(err, "rod.position.z: does not change here");
+  expect("polhode linearize pendulum.json --coordinates hinge.angle,rod.position.z", 2);
+  expect_text(err, "rod.position.z: does not change independently of the coordinates before it");
   expect("polhode linearize pendulum.json --out p.txt", 2);
   expect_text(err, "must end in .json or .mat");
   expect("polhode linearize pendulum.json --out pendulum.json", 2);
@@ -134,7 +147,7 @@ static void wrong_input_is_refused(void **state)
   expect("polhode modes pendulum.json --mode 3", 2);
   expect_text(err, "needs --out");
   expect("polhode modes pendulum.json --static --mode 3 --out m.h5", 2);
-  expect_text(err, "there are 1 modes");
+  expect_text(err, "there is 1 mode");
   expect("polhode modes pendulum.json --frame rood", 2);
   expect_text(err, "did you mean \"rod\"?");
   expect("polhode modes pendulum.json --frame 1,2", 2);

@@ -106,6 +106,26 @@ static void set_row(const naming *n, int with_inputs, double *row)
   }
 }
 
+/* The same for the choice of states: round-off, compared with the gradient and with the whole
+ * motion, is zero.  A coordinate with zeros only does not change. */
+static int set_state_row(const naming *n, double *row)
+{
+  const poli_linear *lin = n->lin;
+  double g = 0.0;
+  int changes = 0;
+  set_row(n, 0, row);
+  for (int i = 0; i < lin->nv; i++) g = fmax(g, fmax(fabs(n->g.q[i]), fabs(n->g.v[i])));
+  for (int j = 0; j < lin->nx; j++) {
+    double motion = 0.0;
+    for (int i = 0; i < lin->nv; i++)
+      motion = fmax(
+          motion, fmax(fabs(lin->W[poli_at(i, j, lin->nv)]), fabs(lin->V[poli_at(i, j, lin->nv)])));
+    if (fabs(row[j]) <= 1e-12 * g * motion) row[j] = 0.0;
+    changes = changes || row[j] != 0.0;
+  }
+  return changes;
+}
+
 /* --- the choice of states ----------------------------------------------------------------------
  */
 
@@ -211,7 +231,7 @@ static int take(const coordinate *c, void *user)
   const int np = n->lin->np, nx = n->lin->nx;
   if (n->num_chosen - s->first >= s->count) return 1;
   if (set_gradient(n, c, s->is_rate)) return 0; /* not defined here */
-  set_row(n, 0, n->row);
+  set_state_row(n, n->row);
   choose(n, s->first, s->is_rate ? np : 0, s->is_rate ? nx : np, s->share,
          s->is_rate ? c->rate_name : c->name, s->is_rate ? c->rate_unit : c->unit);
   return 0;
@@ -258,14 +278,18 @@ static pol_status take_wanted(naming *n, int is_rate, int first, int count)
       status = refuse(n, "coordinates", k, s.name, "is not defined at this configuration", "");
       continue;
     }
-    set_row(n, 0, n->row);
+    const int changes = set_state_row(n, n->row);
     if (n->num_chosen - first < count && choose(n, first, is_rate ? np : 0, is_rate ? nx : np, 1e-7,
                                                 is_rate ? s.found.rate_name : s.found.name,
                                                 is_rate ? s.found.rate_unit : s.found.unit))
       continue;
     if (!is_rate)
-      status = refuse(n, "coordinates", k, s.name,
-                      "does not change independently of the coordinates before it", "");
+      status =
+          refuse(n, "coordinates", k, s.name,
+                 changes ? "does not change independently of the coordinates before it"
+                         : "does not change here to first order: constraints lock it, or it is at "
+                           "an extreme",
+                 "");
   }
   return status;
 }
@@ -289,7 +313,7 @@ static pol_status choose_states(naming *n, pol_diagnostics *diagnostics)
   for (int i = 0; i < num_states; i++) {
     clear(n);
     n->g.v[n->f->state_v + i] = 1.0;
-    set_row(n, 0, n->row);
+    set_state_row(n, n->row);
     choose(n, lin->np, lin->np, lin->nx, 0.0, pol_mechanism_state(n->f->mechanism, i)->name,
            "user");
   }
@@ -299,7 +323,7 @@ static pol_status choose_states(naming *n, pol_diagnostics *diagnostics)
     selection s = {.n = n, .name = n->names[k]};
     s.near = pol_near_start(s.name);
     if (!each_coordinate(n, find, &s) || set_gradient(n, &s.found, 1)) continue;
-    set_row(n, 0, n->row);
+    set_state_row(n, n->row);
     choose(n, lin->np, lin->np, lin->nx, 1e-3, s.found.rate_name, s.found.rate_unit);
   }
   for (double share = 0.1; share > 1e-8 && n->num_chosen < lin->nx && !status; share *= 1e-2) {

@@ -371,11 +371,15 @@ double pol_modes_amplitude(const pol_modes *modes, int index)
 {
   const pol_mode *mode = pol_modes_get(modes, index);
   const pol_analysis *a = modes->analysis;
-  double rotation = 0.0;
+  double rotation = 0.0, translation = 0.0;
   for (int i = 0; i < a->formulation->num_bodies && mode; i++) {
     const poli_placed_body *body = &a->formulation->bodies[i];
-    for (int k = 0; k < body->chart->num_rotations; k++)
-      rotation = fmax(rotation, hypot(mode->shape_re[body->v + k], mode->shape_im[body->v + k]));
+    for (int k = 0; k < body->chart->dim; k++) {
+      double *part = k < body->chart->num_rotations ? &rotation : &translation;
+      *part = fmax(*part, hypot(mode->shape_re[body->v + k], mode->shape_im[body->v + k]));
+    }
   }
-  return fmin(0.1 * a->length, rotation > 0.0 ? 0.3 / rotation : 0.1 * a->length);
+  /* the first limit that is reached */
+  const double inverse = fmax(translation / (0.1 * a->length), rotation / 0.3);
+  return inverse > 0.0 ? 1.0 / inverse : 0.1 * a->length;
 }

@@ -46,6 +46,7 @@ typedef struct statics {
   double *path;              /* nq + nv: the middle of an increment, and forces there */
   double *kept, *start;      /* states: before the increment, and before the load step */
   double residual;           /* relative, of the state */
+  double largest;            /* of its forces and reactions, N; torques at the length */
   double mu;                 /* as a fraction of that of the largest increments */
   double reach;   /* factor of the largest displacements: grows while forces hardly change */
   int unresisted; /* increments in turn along which forces stayed as they were */
@@ -135,8 +136,16 @@ static pol_status release(statics *s)
   double reaction_torque, reaction;
   largest_parts(s, s->x, &reaction_torque, &reaction);
   force = fmax(force, reaction);
+  /* a weight that a spring carries is not in either */
+  double gravity[3];
+  pol_mechanism_gravity(a->mechanism, gravity);
+  const double g =
+      sqrt(gravity[0] * gravity[0] + gravity[1] * gravity[1] + gravity[2] * gravity[2]);
+  for (int i = 0; i < a->formulation->num_bodies; i++)
+    force = fmax(force, a->formulation->bodies[i].body->mass * g);
   torque = fmax(fmax(torque, reaction_torque), a->length * force);
   force = fmax(force, torque / a->length);
+  s->largest = force;
   s->residual = torque > 0.0 ? fmax(left_torque / torque, left_force / force) : 0.0;
   return POL_OK;
 }
@@ -254,6 +263,49 @@ static int is_downhill(const statics *s, double before, double after)
   return s->dae->num_states > 0 || after >= -0.8 * before || s->residual <= 1e-13;
 }
 
+/* Whether all forces are the round-off of those that cancel within elements, such as a spring and
+ * its actuator: of stiffness times position, and of states times their effect. */
+static int has_only_roundoff(const statics *s)
+{
+  const pol_formulation *f = s->a->formulation;
+  const pol_pattern *coupling = s->terms->patterns.coupling;
+  double rotation, translation;
+  memset(s->x, 0, (size_t)s->nv * sizeof *s->x);
+  for (int i = 0; i < f->num_bodies; i++) {
+    const poli_placed_body *body = &f->bodies[i];
+    const double *r = s->a->q + body->q + (body->chart->num_rotations ? 4 : 0);
+    for (int k = 0; k < body->chart->dim; k++) {
+      const double size =
+          k < body->chart->num_rotations ? 1.0 : sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2]);
+      for (int e = coupling->start[body->v + k]; e < coupling->start[body->v + k + 1]; e++)
+        s->x[coupling->row[e]] += fabs(s->terms->stiffness[e]) * size;
+    }
+  }
+  for (int j = s->moving; j < s->nv; j++)
+    for (int e = coupling->start[j]; e < coupling->start[j + 1]; e++)
+      s->x[coupling->row[e]] += fabs(s->terms->damping[e] * s->a->v[j]);
+  largest_parts(s, s->x, &rotation, &translation);
+  return s->largest <= 16.0 * DBL_EPSILON * fmax(translation, rotation / s->a->length);
+}
+
+/* Takes an increment that is negligible beside the model, although forces are left without balance:
+ * stiff springs need it.  Done when it does not halve what is left, which is then the round-off of
+ * the positions. */
+static pol_status polish(statics *s, int *done)
+{
+  const double before = s->residual;
+  const pol_status moved = move(s, 1.0);
+  pol_status status = POL_OK;
+  *done = moved || !(s->residual < 0.5 * before);
+  if (moved || !(s->residual < before)) {
+    copy_state(s, s->kept, 1);
+    status = choose_rows(s);
+    if (!status) status = release(s);
+  }
+  if (!status && *done && has_only_roundoff(s)) s->residual = 0.0;
+  return status;
+}
+
 /* One increment with a mu that gives one. */
 static pol_status improve(statics *s, int *done)
 {
@@ -267,10 +319,10 @@ static pol_status improve(statics *s, int *done)
     const double before = found ? 0.0 : work_along(s);
     const int is_uphill = found || (s->dae->num_states == 0 && !(before > 0.0));
     /* in balance, to round-off: the next increment is round-off too, or nothing resists */
-    *done = s->mu == 0.0 && (is_uphill ? s->residual <= 1e-12 : is_negligible(s));
-    /* forces that cancel within an element have no size to compare with */
-    if (*done) s->residual = fmin(s->residual, 1e-12);
+    const int is_small = !is_uphill && is_negligible(s);
+    *done = s->mu == 0.0 && s->residual <= 1e-12 && (is_uphill || is_small);
     if (*done) return POL_OK;
+    if (s->mu == 0.0 && is_small) return polish(s, done);
     double part = allowed_part(s);
     for (int k = 0; k < MAX_HALVINGS && !is_uphill; k++, part *= 0.5) {
       if (move(s, part)) continue;
