@@ -169,13 +169,19 @@ static int go_to_row(cli_analysis *a, double t, int given)
 static int read_operand(cli_analysis *a)
 {
   const cli_args *args = a->args;
-  if (cli_ends_in(args->operand, ".json")) return cli_read_model(args, &a->model);
+  if (cli_ends_in(args->operand, ".json") || strcmp(args->operand, "-") == 0)
+    return cli_read_model(args, &a->model);
   int result = cli_open_result(args->operand, args->json, &a->result);
   if (result != CLI_DONE) return result;
   const pol_result_info *info = pol_result_about(a->result);
-  if (args->num_overrides > 0)
-    return cli_refuse_one(a->command, args->json, "--set", args->overrides[0],
+  if (args->num_overrides > 0) {
+    static const char prefix[] = "parameters.";
+    const size_t length = sizeof prefix - 1;
+    const int is_parameter = strncmp(args->overrides[0], prefix, length) == 0;
+    return cli_refuse_one(a->command, args->json, is_parameter ? "--param" : "--set",
+                          args->overrides[0] + (is_parameter ? length : 0),
                           "the model of a result cannot be changed; give the model file");
+  }
   if (info->model == NULL)
     return cli_refuse_result(args->operand, args->json,
                              "has no model in it; give a model file, or an .h5 result");

@@ -39,6 +39,8 @@ typedef struct cli_analysis {
        CLI_TEXT,                                                                                   \
        offsetof(cli_args, frame),                                                                  \
        NULL},                                                                                      \
+      {"--param", "NAME=VALUE", "value of a parameter; may be repeated", CLI_OVERRIDE,             \
+       0,         "parameters."},                                                                  \
   {                                                                                                \
     "--set", "KEY=VALUE", "replace any value of the model file; may be repeated", CLI_OVERRIDE, 0, \
         NULL                                                                                       \

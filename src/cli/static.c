@@ -154,6 +154,8 @@ static const cli_option options[] = {
      offsetof(cli_args, at), NULL},
     {"--out", "FILE.h5|FILE.csv", "write the initial state and each load step as a row", CLI_TEXT,
      offsetof(cli_args, out), NULL},
+    {"--param", "NAME=VALUE", "value of a parameter; may be repeated", CLI_OVERRIDE, 0,
+     "parameters."},
     {"--set", "KEY=VALUE", "replace any value of the model file; may be repeated", CLI_OVERRIDE, 0,
      NULL},
     CLI_JSON_OPTION,

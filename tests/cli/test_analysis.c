@@ -180,10 +180,48 @@ static void runs_start_from_an_equilibrium(void **state)
   expect("polhode run pendulum.json --initial rest", 2);
 }
 
+static const char length_model[] =
+    "{ \"gravity\": [0, 0, -9.81], \"parameters\": { \"L\": 0.5 },\n"
+    "  \"bodies\": [ { \"name\": \"rod\", \"mass\": 1, \"inertia\": [0.01, 0.1, 0.1], "
+    "\"position\": [0, 0, \"-L\"] } ],\n"
+    "  \"joints\": [ { \"name\": \"hinge\", \"type\": \"revolute\", \"bodies\": "
+    "[\"ground\", \"rod\"], \"point\": [0, 0, 0], \"axis\": [0, 1, 0] } ],\n"
+    "  \"simulation\": { \"step\": 0.01, \"end\": 1 } }\n";
+
+/* The model may have parameters, and come from standard input. */
+static void parameters_and_standard_input(void **state)
+{
+  (void)state;
+  static const char *const commands[] = {"static", "modes", "linearize"};
+  const double w = sqrt(9.81 * 2.0 / 4.1);
+  expect("polhode modes length.json --param L=2 --json", 0);
+  json_t *object = parse_output();
+  json_t *mode = json_array_get(at(object, "modes"), 0);
+  assert_true(fabs(number_at(mode, "frequency") - w / (8.0 * atan(1.0))) < 1e-9);
+  json_decref(object);
+  expect("polhode static length.json --param L=2 --json", 0);
+  object = parse_output();
+  assert_true(fabs(number_at(object, "stability.least_eigenvalue") - w * w) < 1e-9);
+  json_decref(object);
+  expect("polhode linearize length.json --param L=2", 0);
+  expect("polhode static length.json --param L=", 2);
+  expect("polhode run length.json --out length.h5 --quiet", 0);
+  expect("polhode modes length.h5 --param L=2", 2);
+  expect_text(err, "the model of a result cannot be changed");
+  expect_text(err, "--param");
+  for (int i = 0; i < 3; i++) {
+    char line[4096];
+    snprintf(line, sizeof line, "'%s' %s - --param L=2 < length.json", POLHODE_BINARY, commands[i]);
+    assert_int_equal(run_shell(line), 0);
+    assert_true(strlen(out) > 0);
+  }
+}
+
 static int start_tests(void **state)
 {
   if (enter_folder(state) != 0) return -1;
   write_text("pendulum.json", pendulum);
+  write_text("length.json", length_model);
   return 0;
 }
 
@@ -196,6 +234,7 @@ int main(void)
       cmocka_unit_test(matrices_are_printed_and_written),
       cmocka_unit_test(wrong_input_is_refused),
       cmocka_unit_test(runs_start_from_an_equilibrium),
+      cmocka_unit_test(parameters_and_standard_input),
   };
   return cmocka_run_group_tests(tests, start_tests, leave_folder);
 }

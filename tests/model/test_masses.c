@@ -285,6 +285,44 @@ static void bad_meshes_are_refused(void **state)
   remove("bad.obj");
 }
 
+/* What is wrong with a body of shapes is the only error: nothing is said about the mass and inertia
+ * that could not be taken from them. */
+static void one_error_for_a_wrong_shape(void **state)
+{
+  (void)state;
+  static const struct {
+    const char *keys, *path;
+  } cases[] = {
+      {"\"density\": 6, \"shapes\": [{\"type\": \"mesh\", \"file\": \"x.ply\"}]",
+       ".shapes[0].file"},
+      {"\"density\": 6, \"shapes\": [{\"type\": \"mesh\", \"file\": \"\"}]", ".shapes[0].file"},
+      {"\"density\": 6, \"shapes\": [{\"type\": \"mesh\", \"file\": 3}]", ".shapes[0].file"},
+      {"\"density\": 6, \"shapes\": [{\"type\": \"mesh\"}]", ".shapes[0].file"},
+      {"\"density\": 6, \"inertia\": [1, 1, 1], \"shapes\": [{\"type\": \"mesh\"}]",
+       ".shapes[0].file"},
+      {"\"mass\": 2, \"inertia\": \"auto\", \"shapes\": [{\"type\": \"mesh\"}]", ".shapes[0].file"},
+      {"\"density\": -6, \"shapes\": [{\"type\": \"sphere\", \"radius\": 1}]", ".density"},
+      {"\"density\": 6, \"shapes\": [{\"type\": \"sphere\", \"radius\": 0}]", ".shapes[0].radius"},
+      {"\"density\": 6, \"shapes\": [{\"type\": \"globe\"}]", ".shapes[0].type"},
+      {"\"mass\": 1, \"density\": 6, \"shapes\": [{\"type\": \"sphere\", \"radius\": 1}]",
+       ".density"},
+      {"\"density\": 6", ""},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char text[500], path[60];
+    pol_errors errors = {0};
+    pol_model *model = NULL;
+    snprintf(text, sizeof text,
+             "{\"bodies\": [{\"name\": \"b\", %s}], \"simulation\": {\"step\": 1, \"end\": 1}}",
+             cases[i].keys);
+    snprintf(path, sizeof path, "bodies[0]%s", cases[i].path);
+    assert_int_equal(pol_model_read_text(&model, text, 0, NULL, &errors), POL_BAD_ARGUMENT);
+    assert_int_equal(errors.count, 1);
+    assert_string_equal(errors.items[0].path, path);
+    pol_errors_clear(&errors);
+  }
+}
+
 int main(void)
 {
   char folder[] = "/tmp/polhode-masses-XXXXXX";
@@ -296,6 +334,7 @@ int main(void)
       cmocka_unit_test(a_sphere_of_triangles_converges),
       cmocka_unit_test(a_mesh_with_a_hole_is_exact),
       cmocka_unit_test(bad_meshes_are_refused),
+      cmocka_unit_test(one_error_for_a_wrong_shape),
   };
   const int failed = cmocka_run_group_tests(tests, NULL, NULL);
   if (chdir("/") == 0) rmdir(folder);

@@ -172,8 +172,9 @@ static void move_origin(poli_model_data *data, int index, const double center[3]
   }
 }
 
-static void fill_body(poli_expansion *x, const poli_place *place, poli_model_data *data, int index,
-                      pol_model *model)
+/* 0: it has no mass, and that was reported. */
+static int fill_body(poli_expansion *x, const poli_place *place, poli_model_data *data, int index,
+                     pol_model *model)
 {
   poli_model_body *from = (poli_model_body *)data->bodies.items + index;
   pol_body *body = &from->body;
@@ -188,13 +189,13 @@ static void fill_body(poli_expansion *x, const poli_place *place, poli_model_dat
     const double density = !isnan(own) ? own : has_density ? from->density : 1.0;
     poli_moments m;
     if (density == 0.0) continue;
-    if (!shape_moments(x, &at, &shapes[i], &m)) return;
+    if (!shape_moments(x, &at, &shapes[i], &m)) return 0;
     add_shape(&shapes[i].shape, density, &m, &s);
   }
   if (!(s.mass > 0.0) || !isfinite(s.mass)) {
     poli_report(x->reader, place, "",
                 "must have \"shapes\" with a volume, from which mass and inertia are taken");
-    return;
+    return 0;
   }
   const double scale = has_density ? 1.0 : body->mass / s.mass;
   double c[3], size = 0.0;
@@ -217,6 +218,7 @@ static void fill_body(poli_expansion *x, const poli_place *place, poli_model_dat
   note->volume = s.volume;
   poli_v3_copy(c, note->center);
   if (c[0] != 0.0 || c[1] != 0.0 || c[2] != 0.0) move_origin(data, index, c);
+  return 1;
 }
 
 void poli_fill_masses(poli_expansion *x, const poli_place *top, poli_model_data *data,
@@ -225,16 +227,21 @@ void poli_fill_masses(poli_expansion *x, const poli_place *top, poli_model_data 
   poli_model_body *bodies = data->bodies.items;
   const poli_place list = poli_place_key(top, "bodies");
   size_t count = 0;
-  for (size_t i = 0; i < data->bodies.count; i++)
-    count += !isnan(bodies[i].density) || bodies[i].auto_inertia;
+  for (size_t i = 0; i < data->bodies.count; i++) {
+    const poli_place place = poli_place_item(&list, i);
+    count += poli_given(&place, "density") || bodies[i].auto_inertia;
+  }
   if (count == 0) return;
   model->shape_masses = calloc(count, sizeof *model->shape_masses);
   if (!model->shape_masses) x->reader->status = POL_NO_MEMORY;
   for (size_t i = 0; i < data->bodies.count && x->reader->status == POL_OK; i++) {
     const poli_place place = poli_place_item(&list, i);
-    if (isnan(bodies[i].density) && !bodies[i].auto_inertia) continue;
-    /* what is wrong with the body is reported already */
-    if (poli_given(&place, "mass") == poli_given(&place, "density")) continue;
-    fill_body(x, &place, data, (int)i, model);
+    pol_body *body = &bodies[i].body;
+    if (!poli_given(&place, "density") && !bodies[i].auto_inertia) continue;
+    if (bodies[i].is_sound && fill_body(x, &place, data, (int)i, model)) continue;
+    /* what is wrong is reported already: that mass and inertia are missing would be no news */
+    if (!(body->mass > 0.0)) body->mass = 1.0;
+    if (bodies[i].auto_inertia || !poli_given(&place, "inertia"))
+      for (int k = 0; k < 3; k++) body->inertia[4 * k] = 1.0;
   }
 }

@@ -247,6 +247,7 @@ typedef struct poli_model_body {
   poli_items shapes; /* poli_model_shape */
   double density;    /* of the shapes; NAN if it is not given */
   int auto_inertia;  /* the inertia is that of the shapes */
+  int is_sound;      /* its keys and shapes are free of errors */
 } poli_model_body;
 
 typedef struct poli_model_shape {

@@ -19,6 +19,7 @@ void poli_check_body(poli_reader *reader, const poli_place *place, void *object,
   pol_body *body = &from->body;
   const int global = poli_given(place, "angular_velocity_global");
   (void)reader;
+  from->is_sound = sound;
   if (poli_given(place, "velocity")) body->given |= POL_GIVEN_VELOCITY;
   if (global || poli_given(place, "angular_velocity")) body->given |= POL_GIVEN_ANGULAR_VELOCITY;
   if (global && sound) {
