@@ -408,6 +408,7 @@ void poli_expansion_free(poli_expansion *x)
     free(o->items);
     free(o);
   }
+  for (int i = 0; i < x->num_instances; i++) json_decref(x->instances[i].tree);
   free(x->instances);
   json_decref(x->files);
   json_decref(x->meshes);

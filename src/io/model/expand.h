@@ -85,6 +85,7 @@ typedef struct poli_instance {
   int parent; /* which includes it; -1 for the first */
   double position[3], rotation[4];
   int is_moved, is_turned;
+  json_t *tree; /* kept, or NULL: the origins of its lists are known by their addresses */
 } poli_instance;
 
 /* Where the items of a list come from. */
