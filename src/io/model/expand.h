@@ -52,6 +52,9 @@ char *poli_scope_fill(poli_reader *reader, const poli_scope *scope, const poli_p
  * none. */
 const char *poli_next_name(const char *at, size_t *length, size_t *first, int *whole);
 
+/* Whether an expression can use a name: letters, digits and _, and no word of the language. */
+int poli_name_usable(poli_reader *reader, const char *name);
+
 /* --- parameters ------------------------------------------------------------------------------- */
 
 /* Numbers that an include gives to the parameters of its file. */
