@@ -217,6 +217,23 @@ static void wrong_repeats_are_reported(void **state)
   assert_string_equal(errors_of(REPEATED("{\"i\": 10000, \"k\": 10000, \"l\": 0}", "1"), NULL),
                       ":3 bodies[1].repeat () must not make a model of more than 10000000 values > "
                       "\n");
+  static const char *const names[] = {"{\"pi\": 2}", "{\"t\": 2}", "{\"a b\": 2}"};
+  for (int i = 0; i < 3; i++) {
+    char text[400];
+    snprintf(text, sizeof text, REPEATED("%s", "1"), names[i]);
+    if (!strstr(errors_of(text, NULL), "must have a name of letters, digits and _"))
+      fail_msg("%s is accepted", names[i]);
+  }
+  assert_string_equal(errors_of(REPEATED("{\"i\": -3}", "1"), NULL),
+                      ":3 bodies[1].repeat.i () must be a count, 0 or more, but is -3 > \n");
+  assert_non_null(
+      strstr(errors_of(REPEATED("{\"i\": [5, 1]}", "1"), NULL),
+             ":3 bodies[1].repeat.i () must be the first and the last index, in this "));
+  assert_non_null(strstr(
+      errors_of("{\"parameters\": {\"i\": 1},\n\"bodies\": [{\"repeat\": {\"i\": "
+                "2}, \"name\": \"b{i}\", \"mass\": 1, \"inertia\": [1, 1, 1]}],\n" SIMULATION "}",
+                NULL),
+      "bodies[0].repeat.i () must not be the name of a parameter or another"));
   assert_string_equal(errors_of(REPEATED("3", "1"), NULL),
                       ":3 bodies[1].repeat () must be an object of an index and its count, such as "
                       "{\"i\": 10} > \n");

@@ -87,7 +87,14 @@ static int read_range(loop *l, const poli_place *place, double range[2])
       poli_report(reader, &at, "", "must be a whole number of at most %d, but is %.10g", MOST,
                   range[i]);
   }
+  if (reader->errors->count == before && !is_list && range[1] < 0.0)
+    poli_report(reader, place, "", "must be a count, 0 or more, but is %.10g", range[1]);
   if (!is_list) range[1] -= 1.0;
+  if (reader->errors->count == before && is_list && range[1] < range[0] - 1.0)
+    poli_report(
+        reader, place, "",
+        "must be the first and the last index, in this order; the last may be one less, for "
+        "no copies");
   return reader->errors->count == before;
 }
 
@@ -107,6 +114,15 @@ static int run_loop(loop *l, int k)
   const char *name = json_object_iter_key(iterator);
   const poli_place at = poli_place_key(l->ranges, name);
   double range[2];
+  if (!poli_name_usable(l->x->reader, name)) {
+    poli_report(l->x->reader, &at, "",
+                "must have a name of letters, digits and _ that is not t or pi");
+    return 0;
+  }
+  if (poli_scope_find(&l->scope, name) >= 0) {
+    poli_report(l->x->reader, &at, "", "must not be the name of a parameter or another index");
+    return 0;
+  }
   if (!read_range(l, &at, range)) return 0;
   if (!poli_scope_add(&l->scope, name, 0.0, &pure)) {
     l->x->reader->status = POL_NO_MEMORY;
@@ -408,6 +424,7 @@ void poli_expansion_free(poli_expansion *x)
     free(o->items);
     free(o);
   }
+  for (int i = 0; i < x->num_instances; i++) json_decref(x->instances[i].tree);
   free(x->instances);
   json_decref(x->files);
   json_decref(x->meshes);

@@ -52,6 +52,9 @@ char *poli_scope_fill(poli_reader *reader, const poli_scope *scope, const poli_p
  * none. */
 const char *poli_next_name(const char *at, size_t *length, size_t *first, int *whole);
 
+/* Whether an expression can use a name: letters, digits and _, and no word of the language. */
+int poli_name_usable(poli_reader *reader, const char *name);
+
 /* --- parameters ------------------------------------------------------------------------------- */
 
 /* Numbers that an include gives to the parameters of its file. */
@@ -85,6 +88,7 @@ typedef struct poli_instance {
   int parent; /* which includes it; -1 for the first */
   double position[3], rotation[4];
   int is_moved, is_turned;
+  json_t *tree; /* kept, or NULL: the origins of its lists are known by their addresses */
 } poli_instance;
 
 /* Where the items of a list come from. */

@@ -262,7 +262,7 @@ static void add_instance(poli_expansion *x, int owner, const poli_place *place, 
     return;
   }
   const int instance = x->num_instances++;
-  x->instances[instance] = (poli_instance){.source = source, .parent = owner};
+  x->instances[instance] = (poli_instance){.source = source, .parent = owner, .tree = tree};
   poli_v3_copy(keys->position, x->instances[instance].position);
   memcpy(x->instances[instance].rotation, keys->rotation, sizeof keys->rotation);
   x->instances[instance].is_moved = poli_given(place, "position") || poli_given(place, "rotation");
@@ -287,7 +287,6 @@ static void add_instance(poli_expansion *x, int owner, const poli_place *place, 
   reader->names = names;
   reader->file = file;
   if (reader->status == POL_OK) append_lists(x, owner, instance, tree, to);
-  json_decref(tree);
   free(scope.items);
 }
 

@@ -28,8 +28,7 @@ typedef struct parameters {
   int count;
 } parameters;
 
-/* Whether an expression can use a name: letters, digits and _, and no word of the language. */
-static int is_usable(poli_reader *reader, const char *name)
+int poli_name_usable(poli_reader *reader, const char *name)
 {
   size_t length, first;
   int whole;
@@ -183,7 +182,7 @@ void poli_parameters_read(poli_reader *reader, const poli_place *place,
       item->value = json_object_get(value, "value");
       if (reader->errors->count != before) continue;
     }
-    if (is_usable(reader, name))
+    if (poli_name_usable(reader, name))
       p.count++;
     else
       poli_report(reader, &at, "", "must have a name of letters, digits and _ that is not t or pi");
