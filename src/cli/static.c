@@ -166,7 +166,7 @@ const cli_command cli_static = {
     .summary = "find a static equilibrium and its stability",
     .operand = "MODEL.json|RESULT",
     .text = "Finds an equilibrium by Newton's method, from the initial values of a model or\n"
-            "a row of a result, and tells whether it is stable. Gravity, applied forces and\n"
+            "a row of a result, and reports whether it is stable. Gravity, applied forces and\n"
             "actuators grow in load steps. The mechanism comes to rest at a stable\n"
             "equilibrium near its start, unless it starts at an unstable one.\n\n"
             "In the result of --out each row is a load step, and t is the load factor.\n\n"

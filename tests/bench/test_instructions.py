@@ -9,7 +9,7 @@ Valgrind's callgrind counts the instructions within the function hot_loop of tes
 that executes more than 5 % more than recorded is a failure; where one has become faster by more than that,
 the record should be renewed.  Counts are those of one compiler: with another the test is skipped (status 77).
 
-So that counts are the same on other processors, the C library and OpenBLAS are told to use the functions that
+So that counts are the same on other processors, the C library and OpenBLAS use only the functions that
 every x86-64 processor can execute; valgrind itself knows no AVX-512.
 """
 import json

@@ -2,7 +2,7 @@
  * An element is a tag, type and number of bytes, and the data, filled up to a multiple of eight
  * bytes.  An array is an element of type "matrix" that holds others: flags with its class,
  * dimensions, name, and its numbers, or for a cell array one array for each cell.  Numbers are in
- * the byte order of this machine, which the header tells. */
+ * the byte order of this machine, which the header states. */
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
