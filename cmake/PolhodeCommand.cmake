@@ -25,7 +25,25 @@ if(POLHODE_TEST_SHARED)
   set(CMAKE_LINK_DEPENDS_NO_SHARED ON)
 endif()
 
+# polhode serve, where libmicrohttpd is.
+if(POLHODE_SERVE)
+  pkg_check_modules(POLHODE_MICROHTTPD IMPORTED_TARGET libmicrohttpd>=0.9.71)
+endif()
+file(GLOB server_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/cli/server*.c)
+if(NOT POLHODE_MICROHTTPD_FOUND)
+  list(REMOVE_ITEM cli_sources ${server_sources})
+  if(POLHODE_SERVE)
+    message(STATUS "polhode serve is left out: libmicrohttpd is missing (Debian: libmicrohttpd-dev)")
+  endif()
+endif()
+
 add_executable(polhode_cli ${cli_sources})
+if(POLHODE_MICROHTTPD_FOUND)
+  polhode_write_serve_page(${PROJECT_BINARY_DIR}/serve_page.c)
+  target_sources(polhode_cli PRIVATE ${PROJECT_BINARY_DIR}/serve_page.c)
+  target_compile_definitions(polhode_cli PRIVATE POLHODE_MICROHTTPD)
+  target_link_libraries(polhode_cli PRIVATE PkgConfig::POLHODE_MICROHTTPD)
+endif()
 target_include_directories(polhode_cli PRIVATE ${POLHODE_PRIVATE_INCLUDES})
 # Models and reference data: where they are installed, seen from the command, or the source tree.
 file(RELATIVE_PATH data_from_command /prefix/${CMAKE_INSTALL_BINDIR}

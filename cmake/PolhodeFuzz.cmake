@@ -6,7 +6,7 @@
 
 # The command as a library; fuzz/sandbox.c takes the place of its signals.
 set(fuzz_cli_sources ${cli_sources})
-list(FILTER fuzz_cli_sources EXCLUDE REGEX "/signals\\.c$")
+list(FILTER fuzz_cli_sources EXCLUDE REGEX "/(signals|server[a-z_]*)\\.c$")
 add_library(polhode_fuzz_cli STATIC EXCLUDE_FROM_ALL
   ${fuzz_cli_sources} ${PROJECT_SOURCE_DIR}/fuzz/sandbox.c)
 target_compile_definitions(polhode_fuzz_cli PRIVATE main=cli_main)

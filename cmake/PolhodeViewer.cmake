@@ -1,5 +1,6 @@
 # The page of the viewer: viewer/page.html with its style sheet, its programs and three.js put in, as
-# two arrays of bytes in a C source; the data of a result goes between them.
+# two arrays of bytes in a C source; the data of a result goes between them.  And the page of polhode serve,
+# which holds that of the viewer: viewer/serve.
 #
 # three.js comes from the system (Debian: libjs-three), not from this repository.  Run as a script
 # (cmake -P) this file makes the C source, so that a changed part makes a new one when building.
@@ -19,7 +20,7 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
   function(polhode_write_page output)
     polhode_find_three(POLHODE_THREE three.min.js "")
     polhode_find_three(POLHODE_THREE_ORBIT OrbitControls.js examples/js/controls)
-    file(GLOB parts CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/viewer/*)
+    file(GLOB parts LIST_DIRECTORIES false CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/viewer/*)
     add_custom_command(OUTPUT ${output}
       COMMAND ${CMAKE_COMMAND} -DOUTPUT=${output} -DFOLDER=${PROJECT_SOURCE_DIR}/viewer
         -DTHREE=${POLHODE_THREE} -DORBIT=${POLHODE_THREE_ORBIT}
@@ -28,11 +29,25 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
         ${PROJECT_SOURCE_DIR}/cmake/PolhodeViewer.cmake
       COMMENT "Writing the viewer's page" VERBATIM)
   endfunction()
+
+  function(polhode_write_serve_page output)
+    file(GLOB parts CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/viewer/serve/*)
+    add_custom_command(OUTPUT ${output}
+      COMMAND ${CMAKE_COMMAND} -DOUTPUT=${output} -DFOLDER=${PROJECT_SOURCE_DIR}/viewer -DSERVE=ON
+        -P ${PROJECT_SOURCE_DIR}/cmake/PolhodeViewer.cmake
+      DEPENDS ${parts} ${PROJECT_SOURCE_DIR}/viewer/viewer.css
+        ${PROJECT_SOURCE_DIR}/cmake/PolhodeViewer.cmake
+      COMMENT "Writing the page of polhode serve" VERBATIM)
+  endfunction()
   return()
 endif()
 
 # Everything is done on hexadecimal digits, so that no character has a meaning to CMake.
-file(READ ${FOLDER}/page.html page HEX)
+if(SERVE)
+  file(READ ${FOLDER}/serve/page.html page HEX)
+else()
+  file(READ ${FOLDER}/page.html page HEX)
+endif()
 
 # Replaces @NAME@ in the page by these files, one after the other.
 function(put name)
@@ -44,11 +59,31 @@ function(put name)
   endforeach()
   string(FIND ${page} ${mark} at)
   if(at EQUAL -1)
-    message(FATAL_ERROR "viewer/page.html has no @${name}@")
+    message(FATAL_ERROR "the page has no @${name}@")
   endif()
   string(REPLACE ${mark} ${text} page ${page})
   set(page ${page} PARENT_SCOPE)
 endfunction()
+
+# Adds an array of bytes, given as hexadecimal digits, and its size to the C source.
+function(put_bytes name hex)
+  string(LENGTH ${hex} digits)
+  math(EXPR size "${digits} / 2")
+  string(REGEX REPLACE "(................................)" "\\1\n" bytes ${hex})
+  string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${bytes}")
+  string(APPEND source "const unsigned char ${name}[] = {\n${bytes}\n};\nconst size_t ${name}_size = ${size};\n")
+  set(source "${source}" PARENT_SCOPE)
+endfunction()
+
+set(source "/* Made by cmake/PolhodeViewer.cmake. */\n")
+if(SERVE)
+  put(STYLE ${FOLDER}/viewer.css ${FOLDER}/serve/serve.css)
+  put(SERVE ${FOLDER}/serve/parameters.js ${FOLDER}/serve/source.js ${FOLDER}/serve/views.js ${FOLDER}/serve/main.js)
+  string(APPEND source "#include \"cli/server.h\"\n")
+  put_bytes(cli_serve_page ${page})
+  file(WRITE ${OUTPUT} "${source}")
+  return()
+endif()
 
 # The programs in the order in which they need each other.
 set(programs data palette geometry copies light bodies gears joints springs forces trails floor polhode tempo
@@ -65,14 +100,7 @@ math(EXPR after "${at} + ${length}")
 string(SUBSTRING ${page} 0 ${at} head)
 string(SUBSTRING ${page} ${after} -1 tail)
 
-set(source "/* Made by cmake/PolhodeViewer.cmake. */\n#include \"draw/viewer/page.h\"\n")
-foreach(part head tail)
-  string(LENGTH ${${part}} digits)
-  math(EXPR size "${digits} / 2")
-  string(REGEX REPLACE "(................................)" "\\1\n" bytes ${${part}})
-  string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${bytes}")
-  string(APPEND source
-    "const unsigned char poli_page_${part}[] = {\n${bytes}\n};\n"
-    "const size_t poli_page_${part}_size = ${size};\n")
-endforeach()
+string(APPEND source "#include \"draw/viewer/page.h\"\n")
+put_bytes(poli_page_head ${head})
+put_bytes(poli_page_tail ${tail})
 file(WRITE ${OUTPUT} "${source}")

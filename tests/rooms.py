@@ -34,7 +34,8 @@ ROOMS = {
     "draw/plot": ("plot", ["io/file"], "cairo.h cairo-pdf.h"),
     "draw/viewer": ("view", CORE + IO, "jansson.h"),
     "cli": ("", CORE + IO + DRAW,
-            "jansson.h dirent.h spawn.h unistd.h sys/ioctl.h sys/stat.h sys/wait.h"),
+            "jansson.h microhttpd.h arpa/inet.h dirent.h fcntl.h netinet/in.h spawn.h strings.h unistd.h "
+            "sys/ioctl.h sys/select.h sys/socket.h sys/stat.h sys/types.h sys/wait.h"),
     "papers": ("", CORE + IO + DRAW + ["cli"],
                "jansson.h dirent.h unistd.h sys/ioctl.h sys/stat.h sys/wait.h"),
 }

@@ -17,6 +17,13 @@ function publish() {
     }),
     play, pause, seek, step, setSpeed, setTheme, follow, look, resetView, setParallel, setOpacity, show: setShown, plot: addQuantity,
     polhode: choosePolhode,
+    replot: (names) => { plot.clear(); names.forEach(addQuantity); },
+    setCamera: (position, target) => {
+      stage.camera.position.fromArray(position.map((x, c) => x - origin[c]));
+      stage.controls.target.fromArray(target.map((x, c) => x - origin[c]));
+      stage.controls.update();
+      moved();
+    },
     /** Bytes of what the buttons save, in base64. */
     save: async (kind) => {
       const blob = await { png: takePicture, webm: () => recordVideo(2), glb: makeGltf }[kind]();

@@ -51,6 +51,10 @@ typedef struct cli_args {
   int quiet, verbose;
   int accuracy; /* of run, */
   const char *checkpoint, *checkpoint_every;
+  /* of serve */
+  const char *port;
+  int open, no_open;
+  int served; /* a run for the page of serve: --json with what the table has */
   int help;
   int num_overrides; /* "key.path=value" for pol_model_read_file */
   char **overrides;
@@ -131,6 +135,7 @@ typedef struct cli_command {
 } cli_command;
 
 extern const cli_command cli_run;
+extern const cli_command cli_serve;
 extern const cli_command cli_plot;
 extern const cli_command cli_converge;
 extern const cli_command cli_reproduce;
@@ -154,6 +159,12 @@ const cli_command *cli_command_at(int index);
 const cli_command *cli_command_find(const char *name, int json);
 /* The options of a command with the common ones, in their order; NULL after the last. */
 const cli_option *cli_command_option(const cli_command *command, int index);
+
+/* --- run.c ------------------------------------------------------------------------------------ */
+
+/* What polhode run does with a model that has been read, without checkpoints.  Gives the exit
+ * status. */
+int cli_run_model(const cli_args *args, const pol_model *model);
 
 /* --- reference.c ------------------------------------------------------------------------------ */
 

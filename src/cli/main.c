@@ -253,6 +253,7 @@ void cli_args_free(cli_args *args)
 
 static const cli_command *const commands[] = {
     &cli_run,        //
+    &cli_serve,      //
     &cli_plot,       //
     &cli_view,       //
     &cli_static,     //

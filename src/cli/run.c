@@ -178,7 +178,8 @@ static void estimate_accuracy(const cli_args *args, const pol_simulation *simula
                               cli_outcome *outcome)
 {
   const double short_run = 1.0; /* s */
-  const int little = !args->quiet && !args->json && outcome->wall_seconds < short_run;
+  const int shown = !args->quiet && (!args->json || args->served);
+  const int little = shown && outcome->wall_seconds < short_run;
   if (strcmp(outcome->status, "done") != 0 || !(args->accuracy || little)) return;
   cli_progress progress;
   pol_settings settings = outcome->model->settings;
@@ -300,6 +301,26 @@ static int run_model(const cli_args *args, const checkpoint *saved, const pol_mo
   return result;
 }
 
+/* The same after a check of the options against the model. */
+static int run_checked(const cli_args *args, const checkpoint *saved, const pol_model *model)
+{
+  const pol_settings *settings = &model->settings;
+  const int by_tolerance =
+      settings->variable && settings->options.control.controller != POL_CONTROLLER_REVERSIBLE;
+  for (int i = 0; by_tolerance && i < args->num_overrides; i++)
+    if (strncmp(args->overrides[i], "simulation.step=", 16) == 0)
+      return cli_refuse_one("polhode run", args->json, "--step", "",
+                            "has no effect beside rtol or atol, which choose the steps; --set "
+                            "simulation.steps=fixed keeps them equal");
+  return run_model(args, saved, model);
+}
+
+int cli_run_model(const cli_args *args, const pol_model *model)
+{
+  const checkpoint nowhere = {.path = NULL};
+  return run_checked(args, &nowhere, model);
+}
+
 static int run(const cli_args *given)
 {
   /* a table on standard output, without a summary behind it */
@@ -336,18 +357,10 @@ static int run(const cli_args *given)
   pol_model *model;
   int result = cli_read_model(args, &model);
   if (result != CLI_DONE) return result;
-  const pol_settings *settings = &model->settings;
-  const int by_tolerance =
-      settings->variable && settings->options.control.controller != POL_CONTROLLER_REVERSIBLE;
-  for (int i = 0; by_tolerance && result == CLI_DONE && i < args->num_overrides; i++)
-    if (strncmp(args->overrides[i], "simulation.step=", 16) == 0)
-      result = cli_refuse_one("polhode run", args->json, "--step", "",
-                              "has no effect beside rtol or atol, which choose the steps; --set "
-                              "simulation.steps=fixed keeps them equal");
-  if (result == CLI_DONE) result = cli_check_model_output("polhode run", args, "--out", out, model);
+  result = cli_check_model_output("polhode run", args, "--out", out, model);
   if (result == CLI_DONE)
     result = cli_check_model_output("polhode run", args, "--checkpoint", saved.path, model);
-  if (result == CLI_DONE) result = run_model(args, &saved, model);
+  if (result == CLI_DONE) result = run_checked(args, &saved, model);
   pol_model_free(&model);
   return result;
 }

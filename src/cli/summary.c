@@ -101,8 +101,8 @@ static void accuracy_text(const pol_accuracy *accuracy, double size, char *text,
     snprintf(text, length, "; end accurate to round-off");
 }
 
-/* One line: what happened, how accurate it is, and what became of the energy. */
-static void print_verdict(const cli_outcome *outcome, double size)
+/* One line: when it ended, how accurate it is, and what became of the energy. */
+static void verdict_text(const cli_outcome *outcome, double size, char *text, size_t length)
 {
   const pol_summary *summary = pol_simulation_summary(outcome->simulation);
   const double error = relative_energy_error(summary);
@@ -112,8 +112,8 @@ static void print_verdict(const cli_outcome *outcome, double size)
            summary->t, end);
   accuracy_text(&outcome->accuracy, size, accuracy, sizeof accuracy);
   if (error > 0.0) snprintf(energy, sizeof energy, "%.1g", error);
-  cli_print_row(outcome->status, "%s%s; energy%s to %s", time, accuracy,
-                does_work(&summary->work) ? " balance" : "", energy);
+  snprintf(text, length, "%s%s; energy%s to %s", time, accuracy,
+           does_work(&summary->work) ? " balance" : "", energy);
 }
 
 static void print_work(const cli_outcome *outcome)
@@ -354,7 +354,9 @@ void cli_summary_print(const cli_outcome *outcome)
 {
   const pol_summary *summary = pol_simulation_summary(outcome->simulation);
   const sizes size = largest_vectors(outcome->simulation);
-  print_verdict(outcome, size.position);
+  char verdict[400];
+  verdict_text(outcome, size.position, verdict, sizeof verdict);
+  cli_print_row(outcome->status, "%s", verdict);
   print_work(outcome);
   /* whether the initial values of the model satisfied its constraints */
   const pol_moves *moves = &summary->moves;
@@ -666,6 +668,10 @@ json_t *cli_summary_json(const cli_outcome *outcome)
     object = merge(object, json_pack("{s:o}", "accuracy", item));
   }
   if (outcome->simulation != NULL) {
+    char verdict[400];
+    const sizes size = largest_vectors(outcome->simulation);
+    verdict_text(outcome, size.position, verdict, sizeof verdict);
+    object = merge(object, json_pack("{s:o}", "verdict", cli_json_text(verdict)));
     object = merge(object, results_json(outcome));
     object =
         merge(object, json_pack("{s:o}", "redundant", cli_json_redundant(outcome->simulation)));

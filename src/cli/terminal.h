@@ -106,6 +106,10 @@ typedef struct cli_progress {
   char note[80];  /* what is under way, shown after the bar where the line has room */
 } cli_progress;
 
+/* From now on progress goes to this function, ten times per second at most, instead of a bar: what
+ * is under way, and the share done, 0 if it is not known.  NULL: a bar again. */
+void cli_progress_listen(void (*listener)(const char *stage, double share));
+
 /* Seconds of a clock that never goes back. */
 double cli_seconds(void);
 

@@ -159,6 +159,14 @@ class Browser:
 
     # --- the page -------------------------------------------------------------------------------
 
+    def open_address(self, address):
+        """Loads a page from a server and waits until all its scripts have run."""
+        self.problems.clear()
+        self.requests.clear()
+        self.call("Page.navigate", url="about:blank")
+        self.call("Page.navigate", url=address)
+        self.wait_for("document.readyState === 'complete' && location.protocol === 'http:'")
+
     def open(self, path, settings=""):
         """Loads a file from the disk and waits until all its scripts have run."""
         self.loaded = False

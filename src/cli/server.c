@@ -1,0 +1,249 @@
+/* The server of polhode serve: its address, its loop, and the state that pages see. */
+#define _XOPEN_SOURCE 700
+
+#include "cli/server.h"
+
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "cli/json_out.h"
+#include "cli/terminal.h"
+
+char *cli_server_path(const cli_server *server, const char *name)
+{
+  return cli_format("%s/%s", server->folder, name);
+}
+
+/* --- the state that pages see ----------------------------------------------------------------- */
+
+/* Some keys of the report of a run; what it says about each body is not among them. */
+static json_t *short_report(const json_t *report)
+{
+  static const char *const keys[] = {"status",  "verdict", "warnings",    "errors",
+                                     "failure", "message", "method",      "choice",
+                                     "steps",   "t",       "formulation", "wall_seconds"};
+  json_t *object = json_object();
+  for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+    json_t *value = json_object_get(report, keys[i]);
+    if (value != NULL) cli_json_set(&object, keys[i], json_incref(value));
+  }
+  return object;
+}
+
+json_t *cli_server_state(const cli_server *server)
+{
+  const char *slash = strrchr(server->model, '/');
+  json_t *values = json_object(), *item;
+  const char *name;
+  json_object_foreach(server->values, name, item)
+      cli_json_set(&values, name, json_incref(json_object_get(item, "value")));
+  json_t *files = json_array();
+  for (size_t i = 0; i < json_array_size(server->files); i++) {
+    const json_t *file = json_array_get(server->files, i);
+    const char *signature = json_string_value(json_object_get(file, "signature"));
+    cli_json_append(&files, json_pack("{s:O, s:O, s:b}", "path", json_object_get(file, "path"),
+                                      "name", json_object_get(file, "name"), "exists",
+                                      signature != NULL && signature[0] != '\0'));
+  }
+  /* a page is of the run that its name begins with, and unfinished with a dot in it */
+  json_t *view = server->view[0] == '\0' ? json_null()
+                                         : json_pack("{s:s, s:I, s:b}", "page", server->view, "run",
+                                                     (json_int_t)strtol(server->view, NULL, 10),
+                                                     "partial", strchr(server->view, '.') != NULL);
+  return json_pack("{s:s, s:o, s:o, s:I, s:s, s:o, s:o, s:o, s:O, s:o, s:o, s:I}",   //
+                   "version", pol_version(),                                         //
+                   "model", cli_json_text(server->model),                            //
+                   "file", cli_json_text(slash != NULL ? slash + 1 : server->model), //
+                   "run", (json_int_t)server->run_number,                            //
+                   "status", server->run.pid != 0 ? "running" : server->status,      //
+                   "seconds", cli_json_number(server->seconds),                      //
+                   "report", short_report(server->report),                           //
+                   "view", view,                                                     //
+                   "parameters", server->parameters,                                 //
+                   "values", values,                                                 //
+                   "files", files,                                                   //
+                   "result", (json_int_t)server->result_number);
+}
+
+/* --- the address ------------------------------------------------------------------------------ */
+
+/* A socket that listens on a port of the loopback address; -1 with errno if that fails. */
+static int listen_on(int port)
+{
+  struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  const int one = 1, own = socket(AF_INET, SOCK_STREAM, 0);
+  if (own < 0) return -1;
+  setsockopt(own, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+  if (bind(own, (const struct sockaddr *)&address, sizeof address) == 0 && listen(own, 64) == 0)
+    return own;
+  const int reason = errno;
+  close(own);
+  errno = reason;
+  return -1;
+}
+
+/* Opens server->socket on this port; without one (-1) on the first free one of some.  Gives the
+ * exit status. */
+static int open_socket(cli_server *server, int port)
+{
+  enum { FIRST = 7654, MANY = 50 };
+  server->socket = listen_on(port >= 0 ? port : FIRST);
+  for (int i = 1; server->socket < 0 && errno == EADDRINUSE && port < 0 && i < MANY; i++)
+    server->socket = listen_on(FIRST + i);
+  if (server->socket < 0) {
+    char text[16];
+    const char *rule = errno == EADDRINUSE ? "is in use; without --port the next free one is taken"
+                                           : strerror(errno);
+    snprintf(text, sizeof text, "%d", port >= 0 ? port : FIRST);
+    return cli_refuse_one("polhode serve", server->args->json, "--port", text, rule);
+  }
+  struct sockaddr_in address;
+  socklen_t size = sizeof address;
+  if (getsockname(server->socket, (struct sockaddr *)&address, &size) != 0) return CLI_FAILED;
+  server->port = ntohs(address.sin_port);
+  return CLI_DONE;
+}
+
+/* Opens the page in the browser of the desktop; without one nothing happens. */
+static void open_browser(const char *address)
+{
+  extern char **environ;
+  char *words[] = {"xdg-open", (char *)address, NULL};
+  posix_spawn_file_actions_t actions;
+  pid_t pid;
+  posix_spawn_file_actions_init(&actions);
+  for (int stream = 0; stream < 3; stream++)
+    posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", stream == 0 ? 0 : 1, 0);
+  if (posix_spawnp(&pid, words[0], &actions, NULL, words, environ) != 0)
+    cli_complain("polhode serve", "xdg-open is missing; open %s in a browser", address);
+  posix_spawn_file_actions_destroy(&actions);
+}
+
+/* Prints the address and opens it; 0 if it cannot be printed. */
+static int announce(const cli_server *server)
+{
+  const cli_args *args = server->args;
+  char address[64];
+  int printed = 1;
+  snprintf(address, sizeof address, "http://127.0.0.1:%d/", server->port);
+  if (args->json)
+    printed = cli_json_print(json_pack("{s:s, s:i, s:o}", "address", address, "port", server->port,
+                                       "model", cli_json_text(server->model))) == 0;
+  else if (args->quiet)
+    printed = printf("%s\n", address) > 0;
+  else
+    printed = printf("%s shows %s; Ctrl-C ends it\n", address, server->model) > 0;
+  if (!printed || fflush(stdout) != 0) return 0;
+  const int desktop = getenv("DISPLAY") != NULL || getenv("WAYLAND_DISPLAY") != NULL;
+  if (args->open || (!args->no_open && desktop && isatty(STDOUT_FILENO))) open_browser(address);
+  return 1;
+}
+
+/* --- the loop --------------------------------------------------------------------------------- */
+
+/* Waits until there is something to do, for a tenth of a second at most, and works on requests. */
+static void wait_and_answer(cli_server *server)
+{
+  fd_set reads, writes, excepts;
+  int most = -1;
+  double seconds = 0.1;
+  FD_ZERO(&reads);
+  FD_ZERO(&writes);
+  FD_ZERO(&excepts);
+  const cli_job *const jobs[] = {&server->run, &server->page};
+  for (int i = 0; i < 2; i++) {
+    if (jobs[i]->pid == 0) continue;
+    FD_SET(jobs[i]->pipe, &reads);
+    if (jobs[i]->pipe > most) most = jobs[i]->pipe;
+  }
+  cli_http_wait(server, &reads, &writes, &excepts, &most, &seconds);
+  struct timeval wait = {.tv_sec = 0, .tv_usec = (suseconds_t)(1e6 * seconds)};
+  if (select(most + 1, &reads, &writes, &excepts, &wait) < 0) {
+    FD_ZERO(&reads);
+    FD_ZERO(&writes);
+    FD_ZERO(&excepts);
+  }
+  cli_http_work(server, &reads, &writes, &excepts);
+}
+
+static void loop(cli_server *server)
+{
+  while (!cli_stop_signal()) {
+    wait_and_answer(server);
+    cli_server_attend(server);
+    if (cli_watch_changed(&server->watch, cli_seconds())) {
+      server->wanted = 1;
+      server->cancels = 1;
+    }
+    if (server->wanted && server->cancels && server->run.pid != 0) cli_server_cancel(server);
+    if (server->wanted && server->run.pid == 0) {
+      server->wanted = server->cancels = 0;
+      cli_server_start(server);
+    }
+  }
+}
+
+/* Removes the temporary folder with its files. */
+static void remove_folder(const cli_server *server)
+{
+  DIR *entries = opendir(server->folder);
+  for (const struct dirent *entry; entries != NULL && (entry = readdir(entries)) != NULL;) {
+    char *path = cli_server_path(server, entry->d_name);
+    if (path != NULL && entry->d_name[0] != '.') unlink(path);
+    free(path);
+  }
+  if (entries != NULL) closedir(entries);
+  rmdir(server->folder);
+}
+
+int cli_server_run(const cli_args *args, int port)
+{
+  const char *temporary = getenv("TMPDIR");
+  cli_server server = {.args = args,
+                       .model = args->operand,
+                       .status = "waiting",
+                       .parameters = json_array(),
+                       .values = json_object(),
+                       .wanted = 1};
+  int result = open_socket(&server, port);
+  if (result == CLI_DONE) {
+    server.folder = cli_format("%s/polhode-serve-XXXXXX",
+                               temporary != NULL && temporary[0] != '\0' ? temporary : "/tmp");
+    result = CLI_FAILED;
+    if (server.folder == NULL || mkdtemp(server.folder) == NULL) {
+      cli_complain("polhode serve", "no temporary folder: %s", strerror(errno));
+    } else {
+      cli_catch_signals();
+      signal(SIGPIPE, SIG_IGN); /* a page that is closed ends its request only */
+      server.files = cli_files_of_model(server.model, NULL);
+      cli_watch_set(&server.watch, server.files);
+      if (!cli_http_start(&server)) {
+        cli_complain("polhode serve", "the server cannot start");
+      } else if (announce(&server)) {
+        loop(&server);
+        result = CLI_DONE;
+      }
+      cli_server_cancel(&server);
+      cli_http_stop(&server);
+      remove_folder(&server);
+    }
+    if (server.socket >= 0) close(server.socket);
+  }
+  free(server.folder);
+  cli_watch_free(&server.watch);
+  json_decref(server.files);
+  json_decref(server.parameters);
+  json_decref(server.values);
+  json_decref(server.report);
+  return result;
+}
