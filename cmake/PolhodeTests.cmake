@@ -123,6 +123,19 @@ endforeach()
 add_test(NAME viewer/palette
   COMMAND ${POLHODE_PYTHON} ${PROJECT_SOURCE_DIR}/tests/viewer/test_palette.py ${PROJECT_SOURCE_DIR})
 
+# polhode serve, by its requests and in the browser.
+if(POLHODE_MICROHTTPD_FOUND)
+  foreach(room cli viewer)
+    file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/tests/${room}/serve)
+    add_test(NAME ${room}/serve
+      COMMAND ${POLHODE_PYTHON} ${PROJECT_SOURCE_DIR}/tests/${room}/test_serve.py
+        $<TARGET_FILE:polhode_cli> ${PROJECT_SOURCE_DIR}
+      WORKING_DIRECTORY ${PROJECT_BINARY_DIR}/tests/${room}/serve)
+    set_tests_properties(${room}/serve PROPERTIES TIMEOUT 900
+      ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1;OPENBLAS_NUM_THREADS=1;${leaks}")
+  endforeach()
+endif()
+
 # Instructions per step against a record: of optimised builds only.
 add_executable(bench_hot_loops tests/bench/hot_loops.c)
 target_include_directories(bench_hot_loops PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/bench)

@@ -68,6 +68,7 @@ typedef struct cli_server {
   char *folder;      /* temporary */
   int socket, port;
   void *http, *listeners; /* of server_http.c */
+  int ends;               /* no more events */
   cli_watch watch;
   cli_job run, page;
   int wanted;         /* a run is to start, */

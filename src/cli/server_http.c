@@ -136,6 +136,7 @@ static ssize_t read_events(void *user, uint64_t at, char *to, size_t most)
 {
   listener *own = user;
   (void)at;
+  if (own->server->ends) return MHD_CONTENT_READER_END_OF_STREAM;
   if (own->text == NULL && (own->text = next_message(own)) != NULL) {
     own->size = strlen(own->text);
     own->used = 0;
@@ -403,7 +404,10 @@ void cli_http_work(cli_server *server, const fd_set *reads, const fd_set *writes
 
 void cli_http_stop(cli_server *server)
 {
+  /* pages get a proper end of their events */
+  server->ends = 1;
   wake_listeners(server, 1);
+  for (int turn = 0; turn < 3 && server->http != NULL; turn++) MHD_run(server->http);
   if (server->http != NULL) MHD_stop_daemon(server->http);
   server->http = NULL;
   server->socket = -1; /* closed with it */

@@ -42,7 +42,7 @@ function showOutcome() {
   $('status').dataset.status = status;
   if (status !== 'running') $('status').textContent = status;
   $('stop').disabled = status !== 'running';
-  $('outcome').classList.toggle('old', status === 'running');
+  for (const name of ['outcome', 'code']) $(name).classList.toggle('old', status === 'running');
   $('bar').classList.toggle('unknown', status === 'running');
   $('bar-done').style.width = status === 'running' ? '' : '0';
   if (status === 'running') { $('status').textContent = 'running'; return; }

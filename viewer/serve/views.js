@@ -1,7 +1,7 @@
 // The viewer's page in a frame: a new result is loaded behind the old one, takes over what the user has set
 // there, and then takes its place.
 
-const views = { shown: null, page: null, loading: null, next: null, home: null, dark: matchMedia('(prefers-color-scheme: dark)').matches, wide: false };
+const views = { shown: null, page: null, loading: null, next: null, home: null, speed: 0, dark: matchMedia('(prefers-color-scheme: dark)').matches, wide: false };
 
 /** window.polhode of the frame that is shown, or null. */
 function viewer() {
@@ -12,14 +12,20 @@ function viewer() {
 function settingsOf(api) {
   const state = api.state();
   const still = views.home && state.camera.every((x, i) => x === views.home.camera[i]) && state.target.every((x, i) => x === views.home.target[i]);
-  return { ...state, moved: !still };
+  return { ...state, moved: !still, speed: state.speed !== views.speed ? state.speed : 0 };
+}
+
+/** Where a page begins, to tell later what the user has changed. */
+function noteStart(fresh) {
+  views.home = { camera: fresh.camera, target: fresh.target };
+  views.speed = fresh.speed;
 }
 
 /** The same in a page of another result of the model, as far as it has the same things. */
 function carryOver(api, old) {
   const fresh = api.state(), same = fresh.bodies === old.bodies, names = api.channels();
-  views.home = { camera: fresh.camera, target: fresh.target };
-  api.setSpeed(old.speed);
+  noteStart(fresh);
+  if (old.speed) api.setSpeed(old.speed);
   for (const key of old.shown) if (!fresh.shown.includes(key)) api.show(key, true);
   for (const key of fresh.shown) if (!old.shown.includes(key)) api.show(key, false);
   const plotted = old.plotted.filter((name) => names.includes(name));
@@ -67,7 +73,7 @@ function finishLoading(frame, page) {
     join(frame);
     api.setTheme(views.dark);
     if (viewer()) carryOver(api, settingsOf(viewer()));
-    else views.home = { camera: api.state().camera, target: api.state().target };
+    else noteStart(api.state());
     if (views.shown) views.shown.remove();
     frame.classList.remove('loading');
     views.shown = frame;
