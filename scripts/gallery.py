@@ -5,7 +5,7 @@
 
 Runs the examples of each page (page_examples.py) and copies the pictures that the page shows,
 images/NAME, from what the commands wrote.  A picture NAME_page.png is a screenshot of NAME.html, taken
-with a headless Chromium.
+with a headless Chromium; so is the page of polhode serve, with errors in a copy of the hexapod.
 """
 import pathlib
 import re
@@ -14,11 +14,12 @@ import sys
 import tempfile
 
 SOURCE = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(SOURCE / "tests/viewer"))
+sys.path[:0] = [str(SOURCE / "tests/viewer"), str(SOURCE / "tests/cli")]
 sys.dont_write_bytecode = True
 
 from browser import Browser  # noqa: E402
 from page_examples import run_page  # noqa: E402
+from serve_case import Server, save  # noqa: E402
 
 PAGES = ("getting-started.md", "tutorial.md", "gallery.md")
 # size and start of the pages that are photographed, as docs/viewer.md explains
@@ -40,6 +41,26 @@ def photograph(browser, page, picture):
     # two frames: the first draws, the second shows
     browser.run("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))")
     browser.screenshot(picture)
+
+
+def photograph_serve(browser, polhode, folder, picture):
+    """The page of polhode serve with a result, and errors in the file that came after it."""
+    shutil.copytree(SOURCE / "models/examples", folder / "serve")
+    model = folder / "serve/hexapod.json"
+    with Server(polhode, model, "--end", 2, listen=False) as server:
+        browser.resize(1200, 760)
+        browser.emulate(prefers_color_scheme="light")
+        browser.open_address(server.address)
+        browser.wait_for("polhodeServe.viewer() !== null && polhodeServe.state().status === 'done'")
+        browser.wait_for("polhodeServe.views.page === '1'")
+        browser.run("polhodeServe.viewer().pause(); polhodeServe.viewer().seek(0.9); "
+                    "document.getElementById('panel').click()")
+        text = model.read_text(encoding="utf-8")
+        save(model, text.replace('"density": 250', '"density": -250').replace('"shapes": [{', '"shape": [{'))
+        browser.wait_for("polhodeServe.state().status === 'invalid' && document.querySelector('.mark') !== null")
+        browser.wait_for("polhodeServe.viewer().state().still")
+        browser.screenshot(picture)
+        browser.call("Page.navigate", url="about:blank")
 
 
 def shown_pictures(page):
@@ -67,6 +88,8 @@ def main(arguments):
                 else:
                     continue
                 print(f"    docs/images/{picture}")
+        photograph_serve(browser, polhode, pathlib.Path(name), images / "serve.png")
+        print("    docs/images/serve.png")
     return 0
 
 

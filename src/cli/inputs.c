@@ -32,7 +32,7 @@ static int out_of_memory(void)
 int cli_refuse(const char *source, int json, pol_errors *errors)
 {
   cli_print_errors(source, errors);
-  if (json) cli_json_print(cli_json_errors("invalid", errors));
+  if (json) cli_json_print(cli_json_errors("invalid", source, errors));
   pol_errors_clear(errors);
   return CLI_INVALID;
 }
@@ -68,7 +68,7 @@ int cli_cannot_write(const char *source, int json, const char *option, const cha
   }
   if (!is_full) return cli_refuse(source, json, &errors);
   cli_print_errors(source, &errors);
-  if (json) cli_json_print(cli_json_errors("failed", &errors));
+  if (json) cli_json_print(cli_json_errors("failed", source, &errors));
   pol_errors_clear(&errors);
   return CLI_FAILED;
 }

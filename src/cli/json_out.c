@@ -135,18 +135,22 @@ json_t *cli_json_parameters(const pol_model *model)
   return object;
 }
 
-json_t *cli_json_errors(const char *status, const pol_errors *errors)
+json_t *cli_json_errors(const char *status, const char *source, const pol_errors *errors)
 {
   json_t *list = json_array();
-  for (int i = 0; i < errors->count; i++)
-    cli_json_append(&list, json_pack("{s:o, s:o, s:i, s:o, s:o, s:o, s:o}",        //
-                                     "file", cli_json_text(errors->items[i].file), //
-                                     "element", cli_json_text(errors->items[i].element), "line",
-                                     errors->items[i].line,                          //
-                                     "path", cli_json_text(errors->items[i].path),   //
-                                     "value", cli_json_text(errors->items[i].value), //
-                                     "rule", cli_json_text(errors->items[i].rule),   //
-                                     "suggestion", cli_json_text(errors->items[i].suggestion)));
+  for (int i = 0; i < errors->count; i++) {
+    const pol_error *own = &errors->items[i];
+    const int has_line = own->line > 0 || strncmp(own->path, "line ", 5) == 0;
+    const char *file = own->file[0] == '\0' && has_line ? source : own->file;
+    cli_json_append(&list, json_pack("{s:o, s:o, s:i, s:o, s:o, s:o, s:o}",  //
+                                     "file", cli_json_text(file),            //
+                                     "element", cli_json_text(own->element), //
+                                     "line", own->line,                      //
+                                     "path", cli_json_text(own->path),       //
+                                     "value", cli_json_text(own->value),     //
+                                     "rule", cli_json_text(own->rule),       //
+                                     "suggestion", cli_json_text(own->suggestion)));
+  }
   return json_pack("{s:s, s:o}", "status", status, "errors", list);
 }
 

@@ -32,10 +32,11 @@ json_t *cli_json_warnings(const pol_settings *settings);
 /* Appends the warnings of a run. */
 void cli_json_append_warnings(json_t **list, const pol_summary *summary);
 json_t *cli_json_failure(const pol_diagnostics *diagnostics);
-/* {"status": status, "errors": [{"path", "value", "rule", "suggestion"}, ...]} */
 /* {name: value} of the parameters of a model. */
 json_t *cli_json_parameters(const pol_model *model);
-json_t *cli_json_errors(const char *status, const pol_errors *errors);
+/* {"status": status, "errors": [{"file", "line", "path", "value", "rule", "suggestion"}, ...]}; an
+ * error in a line of no included file is in the source. */
+json_t *cli_json_errors(const char *status, const char *source, const pol_errors *errors);
 /* The "errors" of the same for a model that could not start. */
 json_t *cli_json_start_errors(const pol_diagnostics *failure);
 

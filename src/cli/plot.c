@@ -730,7 +730,7 @@ static int refuse(plot *p, int with_list)
 {
   if (!with_list) return cli_refuse("polhode plot", p->args->json, &p->errors);
   if (p->args->json) {
-    json_t *object = cli_json_errors("invalid", &p->errors);
+    json_t *object = cli_json_errors("invalid", "", &p->errors);
     if (object != NULL &&
         json_object_set_new(object, "available", cli_quantity_json_all(p->results[0])))
       json_decref(object), object = NULL;

@@ -73,7 +73,8 @@ const cli_command cli_serve = {
             "are shown beside their lines of the file, and the last result stays.\n\n"
             "The address is 127.0.0.1 only: other computers cannot reach it. Ctrl-C ends the\n"
             "server. With --json the address is printed as a JSON object.\n\n"
-            "Exit status: 0 ended by Ctrl-C or SIGTERM, 1 the server failed, 2 invalid options.",
+            "Exit status: 0 ended by Ctrl-C or SIGTERM, 1 the server failed, 2 invalid\n"
+            "options.",
     .examples = "  polhode serve " MODEL "\n"
                 "  polhode serve " MODEL " --param gait=0.5 --no-open\n"
                 "  polhode serve " MODEL " --port 0 --end 1",

@@ -44,7 +44,7 @@ static void wrong_parameters_are_refused(void **state)
   json_t *error = json_array_get(at(object, "errors"), 0);
   assert_int_equal(json_integer_value(at(error, "line")), 2);
   assert_string_equal(json_string_value(at(error, "element")), "body 'rod0'");
-  assert_string_equal(json_string_value(at(error, "file")), "");
+  assert_string_equal(json_string_value(at(error, "file")), "m.json");
   json_decref(object);
 }
 

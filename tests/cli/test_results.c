@@ -252,7 +252,7 @@ static void wrong_input_is_refused(void **state)
   expect(2, "info no_such_file.h5");
   expect_text("no_such_file.h5: cannot be read: No such file or directory\n");
   expect(2, "info %s", top);
-  expect_text("line ");
+  expect_text(": is a JSON file, such as a model, not a result");
   expect(2, "info no_such_file.h5 --json");
   expect_text("\"status\": \"invalid\"");
   expect(2, "run %s --out no/such/folder/top.h5", top);

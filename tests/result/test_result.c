@@ -140,6 +140,9 @@ static void what_is_no_result_is_refused(void **state)
   pol_result *result;
   char message[200];
   expect_refusal("", "the file is empty");
+  expect_refusal("\xEF\xBB\xBF\n {\"name\": 1}",
+                 "is a JSON file, such as a model, not a result; polhode run MODEL.json --out "
+                 "RESULT.h5 writes a result");
   expect_refusal("\n", "line 1: a column has no name");
   expect_refusal("t,x,y,x\n0,1,2,3\n", "line 1: two columns have the same name: x");
   expect_refusal("t;x\n0;1\n", "line 1: columns must be separated by commas: t;x");

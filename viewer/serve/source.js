@@ -17,7 +17,7 @@ function lineOf(error) {
 function errorText(error) {
   const place = error.element ? `${error.element}: ` : '';
   const path = /^line \d+/.test(error.path) ? '' : error.path;
-  const value = error.value && !path.startsWith('--') ? ` (${error.value})` : '';
+  const value = error.value && error.value.length < 40 && !path.startsWith('--') ? ` (${error.value})` : '';
   const near = error.suggestion ? `; did you mean \u201c${error.suggestion}\u201d?` : '';
   return `${place}${path}${value}${path || value ? ': ' : ''}${error.rule}${near}`;
 }
@@ -89,7 +89,10 @@ function lineOfName(text, where) {
 /** Opens a file in the lower part of the page. */
 async function openSource(state, index, line) {
   source.file = index;
-  $('source').hidden = false;
+  if ($('source').hidden) {
+    $('source').hidden = false;
+    refitView();
+  }
   $('source-button').setAttribute('aria-pressed', 'true');
   showTabs(state);
   const text = await textOf(index);
@@ -105,6 +108,7 @@ async function openSource(state, index, line) {
 }
 
 function closeSource() {
+  if (!$('source').hidden) refitView();
   $('source').hidden = true;
   $('source-button').setAttribute('aria-pressed', 'false');
 }

@@ -18,13 +18,24 @@ function settingsOf(api) {
 /** Where a page begins, to tell later what the user has changed. */
 function noteStart(fresh) {
   views.home = { camera: fresh.camera, target: fresh.target };
-  views.speed = fresh.speed;
+}
+
+/** Fits the scene into a frame that has another size now, unless the user has chosen a view. */
+function refitView() {
+  const api = viewer();
+  if (!api || settingsOf(api).moved || api.state().followed >= 0) return;
+  const frame = views.shown.contentWindow;
+  frame.addEventListener('resize', () => frame.requestAnimationFrame(() => frame.requestAnimationFrame(() => {
+    api.look('home');
+    noteStart(api.state());
+  })), { once: true });
 }
 
 /** The same in a page of another result of the model, as far as it has the same things. */
 function carryOver(api, old) {
   const fresh = api.state(), same = fresh.bodies === old.bodies, names = api.channels();
   noteStart(fresh);
+  views.speed = fresh.speed;
   if (old.speed) api.setSpeed(old.speed);
   for (const key of old.shown) if (!fresh.shown.includes(key)) api.show(key, true);
   for (const key of fresh.shown) if (!old.shown.includes(key)) api.show(key, false);
@@ -73,7 +84,7 @@ function finishLoading(frame, page) {
     join(frame);
     api.setTheme(views.dark);
     if (viewer()) carryOver(api, settingsOf(viewer()));
-    else noteStart(api.state());
+    else { noteStart(api.state()); views.speed = api.state().speed; }
     if (views.shown) views.shown.remove();
     frame.classList.remove('loading');
     views.shown = frame;

@@ -391,6 +391,13 @@ pol_status poli_result_open_csv(pol_result *result, const char *path, char *mess
   }
   cursor c = {data->text, 1, result, message, size};
   if (strncmp(c.at, mark, sizeof mark - 1) == 0) c.at += sizeof mark - 1;
+  if (c.at[strspn(c.at, " \t\r\n")] == '{') {
+    snprintf(
+        message, size,
+        "is a JSON file, such as a model, not a result; polhode run MODEL.json --out RESULT.h5 "
+        "writes a result");
+    return POL_BAD_ARGUMENT;
+  }
   status = read_head(&c);
   return status == POL_OK ? read_rows(&c) : status;
 }
