@@ -3,9 +3,15 @@
 
 const views = { shown: null, page: null, loading: null, next: null, home: null, speed: 0, dark: matchMedia('(prefers-color-scheme: dark)').matches, wide: false };
 
-/** window.polhode of the frame that is shown, or null. */
+/** window.polhode of a frame; null if the viewer could not start (the name is also that of an element). */
+function apiOf(frame) {
+  const api = frame && frame.contentWindow && frame.contentWindow.polhode;
+  return api && typeof api.state === 'function' ? api : null;
+}
+
+/** The same of the frame that is shown. */
 function viewer() {
-  return (views.shown && views.shown.contentWindow && views.shown.contentWindow.polhode) || null;
+  return apiOf(views.shown);
 }
 
 /** What the user has set in the viewer. */
@@ -79,12 +85,14 @@ function join(frame) {
 
 function finishLoading(frame, page) {
   views.loading = null;
-  const api = frame.contentWindow && frame.contentWindow.polhode;
-  if (api) {
+  const api = apiOf(frame);
+  if (frame.contentDocument && frame.contentDocument.getElementById('stage')) {
     join(frame);
-    api.setTheme(views.dark);
-    if (viewer()) carryOver(api, settingsOf(viewer()));
-    else { noteStart(api.state()); views.speed = api.state().speed; }
+    // without 3D graphics the viewer says so, and has no functions
+    if (api) api.setTheme(views.dark);
+    else frame.contentDocument.documentElement.dataset.theme = views.dark ? 'dark' : 'light';
+    if (api && viewer()) carryOver(api, settingsOf(viewer()));
+    else if (api) { noteStart(api.state()); views.speed = api.state().speed; }
     if (views.shown) views.shown.remove();
     frame.classList.remove('loading');
     views.shown = frame;
