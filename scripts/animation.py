@@ -25,10 +25,10 @@ BARS = 98  # height of what a page has above and below the view
 # model, arguments of the run, speed, start of the page
 CLIPS = (
     ("meijaard-2007/bicycle", ("--set", "bodies.frame.angular_velocity=[4,0,0]", "--end", "4"), 1,
-     "turn=-12,0&zoom=1.05"),
-    ("examples/dzhanibekov_nut", (), 1.5, "polhode=nut&zoom=0.72&hide=paths"),
-    ("examples/hexapod", (), 1, "zoom=1.1"),
-    ("examples/planetary_gear", (), 0.5, "hide=paths&zoom=1.1"),
+     "turn=-30,0&zoom=1.1"),
+    ("examples/dzhanibekov_nut", (), 1.5, "polhode=nut&zoom=0.9&hide=paths"),
+    ("examples/hexapod", (), 1, "zoom=1.2"),
+    ("examples/planetary_gear", (), 0.5, "hide=paths&zoom=1.12"),
 )
 
 

@@ -4,6 +4,10 @@ const settings = new URLSearchParams(location.hash.slice(1)); // #t=0.5&paused&t
 
 /** What the address may ask for: key -> what to do with its value; gives what is wrong with it, or nothing. */
 const settingKeys = {
+  panel: (value) => {
+    if (value === '0' && !document.body.classList.contains('wide')) togglePanel();
+    stage.refit(); // the views below are those of the whole page
+  },
   t: (value) => {
     if (!isFinite(value) || value === '') return 'must be a time in seconds';
     seek(Number(value));
@@ -40,7 +44,6 @@ const settingKeys = {
     stage.fullRatio = stage.stillRatio = Number(value);
     stage.setRatio(stage.fullRatio);
   },
-  panel: (value) => { if (value === '0' && !document.body.classList.contains('wide')) togglePanel(); },
 };
 
 function showNamed(value, shown) {

@@ -145,7 +145,7 @@ function allShapes() {
   const least = 0.009 * roughScale;
   const list = scene.shapes.map((shape, number) => {
     const grow = shape.mesh >= 0 ? 0 : 2.4e-4 * roughScale * (number % 6), longest = Math.max(...shape.size);
-    const size = shape.size.map((x) => (shape.mesh < 0 && longest > 6 * x ? Math.max(x, Math.min(least, longest / 6)) : x) + Math.min(grow, 0.01 * longest));
+    const size = shape.size.map((x) => (shape.mesh < 0 && longest > 4 * x ? Math.max(x, Math.min(least, longest / 4)) : x) + Math.min(grow, 0.01 * longest));
     return makeShape(shape.body, shape.type, shape.mesh, size, shape.position, shape.rotation, shape.color < 0 ? bodyColor(shape.body) : shape.color);
   });
   scene.bodies.forEach((body, index) => { if (!body.point && !shapedBodies.has(index)) list.push(...standIns(body, index)); });

@@ -14,6 +14,8 @@ class View {
     this.controls.screenSpacePanning = true;
     this.parallel = false;
     this.followed = -1;
+    this.name = ''; // of the standard view, until it is turned, moved or zoomed
+    this.controls.addEventListener('start', () => { this.name = ''; });
     this.turn = new THREE.Quaternion().setFromUnitVectors(new THREE.Vector3(0, 0, 1), up);
     this.points = this.samplePoints();
   }
@@ -108,6 +110,7 @@ class View {
     this.camera.position.copy(middle).addScaledVector(away, Math.max(distance, 0.02 * extent) || extent);
     this.controls.update();
     this.lastFollowed = null;
+    this.name = name;
     if (traveler >= 0) this.accompany(traveler);
   }
 
@@ -119,6 +122,7 @@ class View {
 
   /** Turns the view about its target by angles around up and across. */
   orbit(around, across) {
+    this.name = '';
     const arm = this.camera.position.clone().sub(this.target);
     const side = new THREE.Vector3().crossVectors(up, arm).normalize(), angle = arm.angleTo(up) + across;
     arm.applyAxisAngle(up, around);
@@ -134,6 +138,7 @@ class View {
   }
 
   set(eye, target) {
+    this.name = '';
     this.camera.position.set(...eye.map((x, c) => x - origin[c]));
     this.target.set(...target.map((x, c) => x - origin[c]));
     this.controls.update();
@@ -141,6 +146,7 @@ class View {
   }
 
   zoom(factor) {
+    this.name = '';
     const arm = this.camera.position.clone().sub(this.target).multiplyScalar(factor);
     this.camera.position.copy(this.target).add(arm);
     this.controls.update();

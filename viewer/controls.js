@@ -230,7 +230,7 @@ function connect() {
     document.addEventListener(name, (event) => { if (event.buttons || name !== 'pointermove') moved(); }, { passive: true });
   document.addEventListener('keydown', onKey);
   // drawn at once, or the picture that comes next would be empty
-  new ResizeObserver(() => { if (stage.resize()) draw(); }).observe($('stage'));
+  new ResizeObserver(() => { if (stage.refit()) draw(); }).observe($('stage'));
   new ResizeObserver(() => plot.resize()).observe($('plot'));
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', (event) => setTheme(event.matches));
 }

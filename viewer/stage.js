@@ -142,6 +142,13 @@ class Stage {
     return true;
   }
 
+  /** Takes a new size, with a view that fits it until the user has turned it; says whether the size changed. */
+  refit() {
+    const changed = this.resize();
+    if (changed && this.view.name) this.view.look(this.view.name);
+    return changed;
+  }
+
   setTime(time) {
     this.time = time;
     setPose(time);
