@@ -111,7 +111,7 @@ set_tests_properties(install/core_alone PROPERTIES ENVIRONMENT
   "CC=${CMAKE_C_COMPILER};CMAKE=${CMAKE_COMMAND};LAUNCHER=${CMAKE_C_COMPILER_LAUNCHER}")
 
 # The viewer's page in a headless Chromium.  A browser that is missing is a failure, not a skip.
-foreach(name page features)
+foreach(name page features showing)
   file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/tests/viewer/${name})
   add_test(NAME viewer/${name}
     COMMAND ${POLHODE_PYTHON} ${PROJECT_SOURCE_DIR}/tests/viewer/test_${name}.py

@@ -86,8 +86,8 @@ if(SERVE)
 endif()
 
 # The programs in the order in which they need each other.
-set(programs data palette geometry copies light bodies gears joints springs forces trails floor polhode tempo
-  camera labels stage plot export player controls address api main)
+set(programs data compare palette geometry copies light bodies gears joints springs forces trails floor polhode tempo
+  camera labels stage plot export video player controls address api main)
 put(STYLE ${FOLDER}/viewer.css)
 put(THREE ${THREE} ${ORBIT})
 list(TRANSFORM programs REPLACE "(.+)" "${FOLDER}/\\1.js")

@@ -4,7 +4,15 @@ const settings = new URLSearchParams(location.hash.slice(1)); // #t=0.5&paused&t
 
 /** What the address may ask for: key -> what to do with its value; gives what is wrong with it, or nothing. */
 const settingKeys = {
-  t: (value) => (isFinite(value) && value !== '' ? seek(Number(value)) : 'must be a time in seconds'),
+  panel: (value) => {
+    if (value === '0' && !document.body.classList.contains('wide')) togglePanel();
+    stage.refit(); // the views below are those of the whole page
+  },
+  t: (value) => {
+    if (!isFinite(value) || value === '') return 'must be a time in seconds';
+    seek(Number(value));
+    setPose(player.time); // views are about where things are then
+  },
   paused: () => {},
   theme: (value) => (['dark', 'light'].includes(value) ? setTheme(value === 'dark') : 'must be dark or light'),
   show: (value) => showNamed(value, true),
@@ -25,8 +33,17 @@ const settingKeys = {
     if (angles.length !== 2 || !angles.every(isFinite)) return 'must be two angles in degrees';
     stage.view.orbit(...angles);
   },
+  camera: (value) => {
+    const numbers = value.split(',').map(Number);
+    if (numbers.length !== 6 || !numbers.every(isFinite)) return 'must be six numbers: where the eye is, and the point it looks at';
+    stage.view.set(numbers.slice(0, 3), numbers.slice(3));
+  },
   zoom: (value) => (Number(value) > 0 ? stage.view.zoom(1 / Number(value)) : 'must be above 0'),
-  panel: (value) => { if (value === '0' && !document.body.classList.contains('wide')) togglePanel(); },
+  pixels: (value) => {
+    if (!(Number(value) >= 0.25 && Number(value) <= 4)) return 'must be from 0.25 to 4';
+    stage.fullRatio = stage.stillRatio = Number(value);
+    stage.setRatio(stage.fullRatio);
+  },
 };
 
 function showNamed(value, shown) {
@@ -38,6 +55,27 @@ function withBody(name, action) {
   const body = scene.bodies.findIndex((one) => one.name === name);
   if (body < 0) return `no body has the name ${name}`;
   action(body);
+}
+
+/** The address of what is seen now: all that differs from what the page starts with. */
+function addressOfView() {
+  const layers = [...stage.layers.values()], keysOf = (shown) => layers.filter((layer) => layer.available && layer.shown === shown && layer.atFirst !== shown).map((layer) => layer.key).join();
+  const nameOf = (body) => (body >= 0 ? scene.bodies[body].name : ''), short = (x) => Number(x.toPrecision(6));
+  const parts = {
+    t: String(short(player.time)), paused: !player.playing, theme: stage.dark ? 'dark' : 'light', show: keysOf(true), hide: keysOf(false),
+    plot: plot.series.map((one) => one.name).join(), speed: String(player.speed), follow: nameOf(stage.view.followed), polhode: nameOf(stage.polhode.body),
+    parallel: stage.view.parallel, opacity: stage.opacity < 1 ? String(short(stage.opacity)) : '', camera: stage.view.get().map(short).join(),
+    panel: document.body.classList.contains('wide') ? '0' : '',
+  };
+  return `#${Object.entries(parts).filter(([, value]) => value).map(([key, value]) => (value === true ? key : `${key}=${encodeURIComponent(value).replace(/%2C/g, ',')}`)).join('&')}`;
+}
+
+/** Puts that address into the bar of the browser and onto the clipboard. */
+async function copyAddress() {
+  const hash = addressOfView();
+  history.replaceState(null, '', hash);
+  const copied = await navigator.clipboard.writeText(location.href).then(() => true, () => false);
+  notify(`The address of the page now leads to this view${copied ? '; it has been copied' : ''}.`);
 }
 
 /** Does what the address asks for, in the order of the keys above; what it does not understand is shown. */

@@ -24,13 +24,17 @@ function publish() {
       stage.controls.update();
       moved();
     },
-    /** Bytes of what the buttons save, in base64. */
-    save: async (kind) => {
-      const blob = await { png: takePicture, webm: () => recordVideo(2), glb: makeGltf }[kind]();
+    /** Bytes of what the buttons save, in base64; of a video so many seconds. */
+    save: async (kind, seconds = 2, fine = undefined) => {
+      const blob = await { png: takePicture, webm: () => recordVideo(seconds, fine), glb: makeGltf }[kind]();
       return new Promise((done) => { const reader = new FileReader(); reader.onload = () => done(reader.result.split(',')[1]); reader.readAsDataURL(blob); });
     },
+    address: addressOfView,
     pick: (x, y) => stage.pick(x, y),
     channels: () => [...channels.keys()],
+    valueAt: (name, time) => valueAt(channels.get(name), time),
+    /** Boxes of the names on the view: [[left, top, right, bottom]]. */
+    labels: () => labels.boxes,
     /** What a layer is made of: [[name, copies]]. */
     drawn: (key) => (stage.layers.get(key).parts || []).map((part) => [part.name, part.count || 1]),
     /** Wheels with teeth now: centre, radius, and the angle of a tooth about z. */

@@ -29,12 +29,53 @@ function findAttachments() {
 }
 const attachments = findAttachments();
 
-/** The size of the space that bodies and joints move in, before any shape is known. */
+/** Up is the axis that gravity points down along most. */
+function findUp() {
+  const g = scene.gravity.map(Math.abs);
+  const axis = Math.max(...g) === 0 ? 2 : g.indexOf(Math.max(...g));
+  const up = new THREE.Vector3();
+  up.setComponent(axis, scene.gravity[axis] > 0 ? -1 : 1);
+  return up;
+}
+const up = findUp();
+
+/** A mechanism that travels: the bodies go much further than they are apart, and do not come back.  Gives the
+ * heaviest of them, which the view goes along with, or -1. */
+function findTraveler() {
+  const point = new THREE.Vector3(), samples = Math.min(numFrames, 20), centers = [];
+  let spread = scene.bodies.reduce((most, body) => Math.max(most, 2 * Math.max(...body.size)), 0);
+  if (numBodies < 2 || numBodies > 400 || shapedBodies.has(-1)) return -1;
+  for (let i = 0; i < samples; i++) {
+    const box = new THREE.Box3();
+    setPose((duration * i) / Math.max(samples - 1, 1));
+    for (let b = 0; b < numBodies; b++) if (!isNaN(pose.x[3 * b])) box.expandByPoint(point.set(...pointOf(b, [0, 0, 0], [0, 0, 0])));
+    if (box.isEmpty()) continue;
+    spread = Math.max(spread, box.getSize(point).length());
+    centers.push(box.getCenter(new THREE.Vector3()));
+  }
+  const far = centers.length ? centers[centers.length - 1].clone().sub(centers[0]) : point.set(0, 0, 0);
+  if (!(far.addScaledVector(up, -far.dot(up)).length() > 4 * spread)) return -1;
+  return scene.bodies.reduce((best, body, index) => (body.mass > scene.bodies[best].mass ? index : best), 0);
+}
+const traveler = findTraveler();
+
+/** How far the traveller has gone along the floor until now; all zero if there is none. */
+function traveled() {
+  const shift = new THREE.Vector3();
+  if (traveler < 0 || isNaN(pose.x[3 * traveler])) return shift;
+  const first = 3 * traveler;
+  for (let c = 0; c < 3; c++) shift.setComponent(c, pose.x[first + c] - positionLow[first + c] - positionStep[first + c] * positions[first + c]);
+  return shift.addScaledVector(up, -shift.dot(up));
+}
+
+/** The size of the space that bodies and joints move in, before any shape is known; what travels is seen along
+ * its way. */
 function findScale() {
   const box = new THREE.Box3(), point = new THREE.Vector3();
   const samples = Math.min(numFrames, Math.max(2, Math.min(40, Math.floor(2e5 / (numBodies + scene.markers.length + 1)))));
   const include = (body, local) => {
-    point.set(...pointOf(body, local, [0, 0, 0]));
+    if (traveler >= 0 && body < 0) return;
+    point.set(...pointOf(body, local, [0, 0, 0])).sub(traveled());
     if (!isNaN(point.x + point.y + point.z)) box.expandByPoint(point);
   };
   for (let i = 0; i < samples; i++) {
@@ -104,7 +145,7 @@ function allShapes() {
   const least = 0.009 * roughScale;
   const list = scene.shapes.map((shape, number) => {
     const grow = shape.mesh >= 0 ? 0 : 2.4e-4 * roughScale * (number % 6), longest = Math.max(...shape.size);
-    const size = shape.size.map((x) => (shape.mesh < 0 && longest > 6 * x ? Math.max(x, Math.min(least, longest / 6)) : x) + Math.min(grow, 0.01 * longest));
+    const size = shape.size.map((x) => (shape.mesh < 0 && longest > 4 * x ? Math.max(x, Math.min(least, longest / 4)) : x) + Math.min(grow, 0.01 * longest));
     return makeShape(shape.body, shape.type, shape.mesh, size, shape.position, shape.rotation, shape.color < 0 ? bodyColor(shape.body) : shape.color);
   });
   scene.bodies.forEach((body, index) => { if (!body.point && !shapedBodies.has(index)) list.push(...standIns(body, index)); });
@@ -145,17 +186,17 @@ function halfExtent(type, m, r) {
   return 0.5 * (Math.abs(x) + Math.abs(y) + Math.abs(z));
 }
 
-/** Makes a box hold a shape where it is now. */
-function expandByShape(box, shape) {
+/** Makes a box hold a shape where it is now, moved back by a vector. */
+function expandByShape(box, shape, back) {
   const m = new Float64Array(16), point = new THREE.Vector3();
   writeProduct(m, 0, pose.m, matrixOf(shape.body), shape.matrix, 0);
   if (isNaN(m[12] + m[13] + m[14])) return;
   if (shape.mesh >= 0) {
-    box.union(shape.box.clone().applyMatrix4(new THREE.Matrix4().fromArray(m)));
+    box.union(shape.box.clone().applyMatrix4(new THREE.Matrix4().fromArray(m)).translate(back.clone().negate()));
     return;
   }
   for (const sign of [-1, 1])
-    box.expandByPoint(point.set(...[0, 1, 2].map((r) => m[12 + r] + sign * halfExtent(shape.type, m, r))));
+    box.expandByPoint(point.set(...[0, 1, 2].map((r) => m[12 + r] + sign * halfExtent(shape.type, m, r))).sub(back));
 }
 
 /** The box around everything: all shapes at some times, positions at all. */
@@ -164,8 +205,9 @@ function findBounds() {
   const samples = Math.min(numFrames, Math.max(4, Math.min(200, Math.floor(1e5 / (shapes.length + 1)))));
   for (let i = 0; i < samples; i++) {
     setPose((duration * i) / Math.max(samples - 1, 1));
-    for (const shape of shapes) expandByShape(box, shape);
+    for (const shape of shapes) expandByShape(box, shape, traveled());
   }
+  if (traveler >= 0) return box;
   for (let b = 0; b < numBodies; b++)
     for (const side of [0, 1]) box.expandByPoint(point.set(...origin.map((x, c) => scene.ranges[6 * b + 2 * c + side] - x)));
   for (const marker of scene.markers) if (marker.body < 0) box.expandByPoint(point.set(...pointOf(-1, marker.position, [0, 0, 0])));
@@ -174,16 +216,6 @@ function findBounds() {
 
 const bounds = findBounds();
 const extent = bounds.getSize(new THREE.Vector3()).length() || 1;
-
-/** Up is the axis that gravity points down along most. */
-function findUp() {
-  const g = scene.gravity.map(Math.abs);
-  const axis = Math.max(...g) === 0 ? 2 : g.indexOf(Math.max(...g));
-  const up = new THREE.Vector3();
-  up.setComponent(axis, scene.gravity[axis] > 0 ? -1 : 1);
-  return up;
-}
-const up = findUp();
 
 /** The shapes of a body that are at a point of it, the nearest first: [{shape, distance}]. */
 function shapesAt(body, point) {
@@ -208,9 +240,10 @@ function thicknessAt(body, point) {
 
 // --- the layer of bodies --------------------------------------------------------------------------
 
-/** Shapes of one kind in one draw call. */
+/** Shapes of one kind in one draw call, of bodies, which turn, or of the ground. */
 function shapeCopies(stage, type, items, turns) {
-  return named(type, fixedCopies(unitShape(type, items.length, turns), stage.shapeMaterial, items).setColors(items.map((item) => item.color)));
+  const material = turns ? stage.shapeMaterial : stage.groundMaterial;
+  return named(type, fixedCopies(unitShape(type, items.length, turns), material, items).setColors(items.map((item) => item.color)));
 }
 
 /** A mesh of the model; it may be large, so it is drawn by itself. */
@@ -220,7 +253,10 @@ function meshOf(stage, shape) {
   mesh.matrixAutoUpdate = false;
   mesh.frustumCulled = false;
   mesh.castShadow = mesh.receiveShadow = true;
-  mesh.follow = () => writeProduct(mesh.matrix.elements, 0, pose.m, matrixOf(shape.body), shape.matrix, 0);
+  mesh.follow = () => {
+    writeProduct(mesh.matrix.elements, 0, pose.m, matrixOf(shape.body), shape.matrix, 0);
+    if (shape.body < 0) mesh.material.color.copy(linear(shape.color)).multiply(stage.groundMaterial.color);
+  };
   return mesh;
 }
 

@@ -14,6 +14,8 @@ class View {
     this.controls.screenSpacePanning = true;
     this.parallel = false;
     this.followed = -1;
+    this.name = ''; // of the standard view, until it is turned, moved or zoomed
+    this.controls.addEventListener('start', () => { this.name = ''; });
     this.turn = new THREE.Quaternion().setFromUnitVectors(new THREE.Vector3(0, 0, 1), up);
     this.points = this.samplePoints();
   }
@@ -26,20 +28,39 @@ class View {
     return 2 * this.distance * Math.tan((this.camera.fov * Math.PI) / 360);
   }
 
+  /** Shapes without those of the ground that are much wider than all the motion: they need not be seen whole. */
+  withoutWide(list) {
+    const moving = new THREE.Box3(), samples = Math.min(numFrames, 12);
+    for (let i = 0; i < samples; i++) {
+      setPose((duration * i) / Math.max(samples - 1, 1));
+      for (const shape of list) if (shape.body >= 0) expandByShape(moving, shape, traveled());
+    }
+    const size = moving.isEmpty() ? 0 : moving.getSize(new THREE.Vector3()).length();
+    return list.filter((shape) => {
+      const box = new THREE.Box3();
+      if (shape.body >= 0 || size === 0) return true;
+      expandByShape(box, shape, new THREE.Vector3());
+      return box.getSize(new THREE.Vector3()).length() < 1.2 * size;
+    });
+  }
+
   /** Corners of boxes around bodies at some times: what has to be in the picture. */
   samplePoints() {
-    const points = [], list = shapes.length > 400 ? shapes.filter((shape, i) => i % Math.ceil(shapes.length / 400) === 0) : shapes;
+    const some = shapes.length > 400 ? shapes.filter((shape, i) => i % Math.ceil(shapes.length / 400) === 0) : shapes;
+    const points = [], list = this.withoutWide(some);
     const samples = Math.min(numFrames, Math.max(3, Math.min(40, Math.floor(4000 / (list.length + 1)))));
     const held = numBodies > 400 ? [] : scene.joints.concat(scene.forces).flatMap(({ markers }) => markers.filter((number) => scene.markers[number]).map((number) => scene.markers[number]));
     for (let i = 0; i < samples; i++) {
       setPose((duration * i) / Math.max(samples - 1, 1));
+      const back = traveled();
       for (const marker of held) {
-        const point = new THREE.Vector3(...pointOf(marker.body, marker.position, [0, 0, 0]));
+        if (traveler >= 0 && marker.body < 0) continue;
+        const point = new THREE.Vector3(...pointOf(marker.body, marker.position, [0, 0, 0])).sub(back);
         if (!isNaN(point.x + point.y + point.z)) points.push(point);
       }
       for (const shape of list) {
         const box = new THREE.Box3();
-        expandByShape(box, shape);
+        expandByShape(box, shape, back);
         if (box.isEmpty()) continue;
         for (let k = 0; k < 8; k++) points.push(new THREE.Vector3(k & 1 ? box.max.x : box.min.x, k & 2 ? box.max.y : box.min.y, k & 4 ? box.max.z : box.min.z));
       }
@@ -84,14 +105,24 @@ class View {
       }
       middle.addScaledVector(side, 0.5 * (low[0] + most[0]) || 0).addScaledVector(top, 0.5 * (low[1] + most[1]) || 0);
     }
+    middle.add(traveled());
     this.target.copy(middle);
     this.camera.position.copy(middle).addScaledVector(away, Math.max(distance, 0.02 * extent) || extent);
     this.controls.update();
     this.lastFollowed = null;
+    this.name = name;
+    if (traveler >= 0) this.accompany(traveler);
+  }
+
+  /** Goes along with a body from here. */
+  accompany(body) {
+    this.followed = body;
+    this.lastFollowed = new THREE.Vector3(...pointOf(body, [0, 0, 0], [0, 0, 0]));
   }
 
   /** Turns the view about its target by angles around up and across. */
   orbit(around, across) {
+    this.name = '';
     const arm = this.camera.position.clone().sub(this.target);
     const side = new THREE.Vector3().crossVectors(up, arm).normalize(), angle = arm.angleTo(up) + across;
     arm.applyAxisAngle(up, around);
@@ -101,7 +132,21 @@ class View {
     this.controls.update();
   }
 
+  /** Eye and target in global axes, six numbers. */
+  get() {
+    return [...this.camera.position.toArray(), ...this.target.toArray()].map((x, i) => x + origin[i % 3]);
+  }
+
+  set(eye, target) {
+    this.name = '';
+    this.camera.position.set(...eye.map((x, c) => x - origin[c]));
+    this.target.set(...target.map((x, c) => x - origin[c]));
+    this.controls.update();
+    if (this.followed >= 0) this.accompany(this.followed);
+  }
+
   zoom(factor) {
+    this.name = '';
     const arm = this.camera.position.clone().sub(this.target).multiplyScalar(factor);
     this.camera.position.copy(this.target).add(arm);
     this.controls.update();

@@ -46,6 +46,7 @@ function follow(body) {
 function look(name) {
   follow(-1);
   stage.view.look(name);
+  $('follow').value = String(stage.view.followed);
   moved();
 }
 
@@ -90,7 +91,7 @@ function notify(text) {
 }
 
 async function saveVideo() {
-  if (video.recorder) { video.recorder.stop(); return; }
+  if (video.running) { video.stopped = true; return; }
   $('save-video').textContent = 'Stop';
   try {
     download(await recordVideo(), fileName('webm'));
@@ -151,15 +152,6 @@ function addQuantity(key) {
   return names.length > 0;
 }
 
-/** To start with: where the body that goes furthest is, without what stays. */
-function plotFirst() {
-  const travel = (i) => scene.ranges[2 * i + 1] - scene.ranges[2 * i];
-  const all = Array.from({ length: 3 * numBodies }, (_, i) => travel(i));
-  const most = all.indexOf(Math.max(...all)), body = Math.floor(most / 3);
-  const moving = [0, 1, 2].filter((c) => all[3 * body + c] > 1e-6 * all[most] || all[most] === 0);
-  plot.add(moving.map((c) => `${scene.bodies[body].name}.position.${'xyz'[c]}`));
-}
-
 // --- mouse and keys -----------------------------------------------------------------------------
 
 function showTip(event) {
@@ -183,7 +175,7 @@ const pageKeys = {
   '[': () => setSpeed(speeds.filter((one) => one < player.speed).pop() || speeds[0]),
   ']': () => setSpeed(speeds.find((one) => one > player.speed) || speeds[speeds.length - 1]),
   o: () => setParallel(!stage.view.parallel), n: () => setShown('labels', !stage.isShown('labels')), g: () => setShown('ghosts', !stage.isShown('ghosts')),
-  x: () => setOpacity(stage.opacity < 1 ? 1 : 0.4), h: nextPolhode, p: togglePanel, s: savePicture, v: saveVideo,
+  x: () => setOpacity(stage.opacity < 1 ? 1 : 0.4), h: nextPolhode, p: togglePanel, s: savePicture, v: saveVideo, c: copyAddress,
   r: resetView, l: toggleLoop, f: toggleFullscreen, d: () => setTheme(!stage.dark), '?': () => $('help').showModal(),
   Home: () => seek(0), End: () => seek(duration),
 };
@@ -225,7 +217,8 @@ function connect() {
   $('notice-close').addEventListener('click', () => notify(''));
   $('save-picture').addEventListener('click', savePicture);
   $('save-video').addEventListener('click', saveVideo);
-  $('save-video').hidden = !videoType();
+  $('save-video').hidden = typeof VideoEncoder === 'undefined' && typeof MediaRecorder === 'undefined';
+  $('copy-link').addEventListener('click', copyAddress);
   $('save-gltf').addEventListener('click', () => download(makeGltf(), fileName('glb')));
   $('quantity').addEventListener('change', () => { addQuantity($('quantity').value); $('quantity').value = ''; });
   $('arrows').addEventListener('input', () => { stage.arrowScale = Math.pow(10, Number($('arrows').value)); player.dirty = true; });
@@ -237,7 +230,7 @@ function connect() {
     document.addEventListener(name, (event) => { if (event.buttons || name !== 'pointermove') moved(); }, { passive: true });
   document.addEventListener('keydown', onKey);
   // drawn at once, or the picture that comes next would be empty
-  new ResizeObserver(() => { if (stage.resize()) draw(); }).observe($('stage'));
+  new ResizeObserver(() => { if (stage.refit()) draw(); }).observe($('stage'));
   new ResizeObserver(() => plot.resize()).observe($('plot'));
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', (event) => setTheme(event.matches));
 }

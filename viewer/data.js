@@ -21,30 +21,33 @@ const duration = times[numFrames - 1];
 
 const none = 65535; // stands for what is no number
 
-// x = low + step * number, for each coordinate of each body
-const positionLow = new Float64Array(3 * numBodies);
-const positionStep = new Float64Array(3 * numBodies);
-for (let i = 0; i < 3 * numBodies; i++) {
-  positionLow[i] = scene.ranges[2 * i];
-  positionStep[i] = (scene.ranges[2 * i + 1] - scene.ranges[2 * i]) / 65534;
+/** x = low + step * number, for each coordinate of each body, from the ends of their ranges. */
+function unpackRanges(ranges) {
+  const low = new Float64Array(3 * numBodies), step = new Float64Array(3 * numBodies);
+  for (let i = 0; i < 3 * numBodies; i++) {
+    low[i] = ranges[2 * i];
+    step[i] = (ranges[2 * i + 1] - ranges[2 * i]) / 65534;
+  }
+  return { low, step };
 }
+const { low: positionLow, step: positionStep } = unpackRanges(scene.ranges);
 
-/** The last frame that is not after a time. */
-function frameAt(time) {
-  let low = 0, high = numFrames - 1;
+/** The last of the times that is not after a time. */
+function frameAt(time, list = times) {
+  let low = 0, high = list.length - 1;
   while (low < high) {
     const middle = (low + high + 1) >> 1;
-    if (times[middle] <= time) low = middle; else high = middle - 1;
+    if (list[middle] <= time) low = middle; else high = middle - 1;
   }
   return low;
 }
 
 /** Frame and fraction of the way to the next one. */
-function splitTime(time) {
-  const frame = frameAt(time);
-  if (frame + 1 >= numFrames) return [numFrames - 1, 0];
-  const step = times[frame + 1] - times[frame];
-  return [frame, step > 0 ? Math.min(Math.max((time - times[frame]) / step, 0), 1) : 0];
+function splitTime(time, list = times) {
+  const frame = frameAt(time, list);
+  if (frame + 1 >= list.length) return [list.length - 1, 0];
+  const step = list[frame + 1] - list[frame];
+  return [frame, step > 0 ? Math.min(Math.max((time - list[frame]) / step, 0), 1) : 0];
 }
 
 /** The place that pictures are drawn about: the global origin, or, for what is small and far from it, one
@@ -61,13 +64,13 @@ function findOrigin() {
 }
 const origin = findOrigin();
 
-// The pose of all bodies now: positions, quaternions (w, x, y, z), and 3 x 4 matrices by rows, which are
-// about the origin above.
-const pose = {
-  x: new Float64Array(3 * numBodies),
-  q: new Float64Array(4 * numBodies),
-  m: new Float64Array(12 * (numBodies + 1)),
-};
+/** Room for the pose of all bodies: positions, quaternions (w, x, y, z), and 3 x 4 matrices by rows, which are
+ * about the origin above.  The ground is the matrix behind the last body. */
+function makePose() {
+  const m = new Float64Array(12 * (numBodies + 1));
+  writeMatrix(m, 12 * numBodies, origin.map((x) => -x), 0, [1, 0, 0, 0], 0);
+  return { x: new Float64Array(3 * numBodies), q: new Float64Array(4 * numBodies), m };
+}
 
 /** The 3 x 4 matrix of a position and a quaternion. */
 function writeMatrix(m, at, x, xAt, q, qAt) {
@@ -78,23 +81,23 @@ function writeMatrix(m, at, x, xAt, q, qAt) {
   m[at + 3] = x[xAt]; m[at + 7] = x[xAt + 1]; m[at + 11] = x[xAt + 2];
 }
 
-// The ground is the matrix behind the last body.
-writeMatrix(pose.m, 12 * numBodies, origin.map((x) => -x), 0, [1, 0, 0, 0], 0);
+const pose = makePose(); // now
+const motion = { times, positions, rotations, low: positionLow, step: positionStep };
 
 /** Where the matrix of a body is; -1 is the ground. */
 function matrixOf(body) {
   return 12 * (body < 0 ? numBodies : body);
 }
 
-/** Brings the pose to a time: positions between frames are linear, so are rotations, of length 1.  A body
+/** The pose of a motion at a time: positions between frames are linear, so are rotations, of length 1.  A body
  * without numbers is nowhere: NaN. */
-function setPose(time) {
-  const [frame, part] = splitTime(time);
-  const next = Math.min(frame + 1, numFrames - 1);
+function writePose({ times: list, positions, rotations, low, step }, time, pose) {
+  const [frame, part] = splitTime(time, list);
+  const next = Math.min(frame + 1, list.length - 1);
   const p0 = 3 * numBodies * frame, p1 = 3 * numBodies * next;
   for (let i = 0; i < 3 * numBodies; i++) {
     const a = positions[p0 + i], b = positions[p1 + i];
-    pose.x[i] = a === none || (part > 0 && b === none) ? NaN : positionLow[i] + positionStep[i] * (a + part * (b - a));
+    pose.x[i] = a === none || (part > 0 && b === none) ? NaN : low[i] + step[i] * (a + part * (b - a));
   }
   const r0 = 4 * numBodies * frame, r1 = 4 * numBodies * next;
   for (let b = 0; b < numBodies; b++) {
@@ -113,6 +116,8 @@ function setPose(time) {
     for (let c = 0; c < 3; c++) pose.m[12 * b + 4 * c + 3] -= origin[c];
   }
 }
+
+function setPose(time) { writePose(motion, time, pose); }
 
 /** Where a point of a body is now, into out. */
 function pointOf(body, point, out) {

@@ -1,4 +1,4 @@
-// Taking the view along: a picture, a video, a glTF animation.
+// Taking the view along: a picture, a glTF animation.
 
 function download(blob, name) {
   const link = document.createElement('a');
@@ -10,7 +10,7 @@ function download(blob, name) {
 
 /** A name for files: letters, digits and dashes of the title. */
 function fileName(ending) {
-  const name = (scene.name || 'polhode').replace(/[^\p{L}\p{N}]+/gu, '-').replace(/^-+|-+$/g, '').slice(0, 60);
+  const name = (scene.title || 'polhode').replace(/[^\p{L}\p{N}]+/gu, '-').replace(/^-+|-+$/g, '').slice(0, 60);
   return `${name || 'polhode'}.${ending}`;
 }
 
@@ -30,45 +30,6 @@ async function takePicture() {
   stage.fine = fine;
   draw();
   return new Promise((done) => canvas.toBlob(done, 'image/png'));
-}
-
-/** What the browser records videos in; '' if it cannot. */
-function videoType() {
-  if (typeof MediaRecorder === 'undefined' || !HTMLCanvasElement.prototype.captureStream) return '';
-  return ['video/webm;codecs=vp9', 'video/webm;codecs=vp8', 'video/webm'].find((type) => MediaRecorder.isTypeSupported(type)) || '';
-}
-
-const video = { recorder: null };
-
-/** Records the view from the start to the end at the chosen speed, `longest` seconds at most.  Gives a WebM. */
-function recordVideo(longest = 60) {
-  const canvas = document.createElement('canvas'), c = canvas.getContext('2d'), source = $('view'), chunks = [];
-  // even numbers of pixels, as encoders want them; names are drawn in
-  canvas.width = source.width & ~1;
-  canvas.height = source.height & ~1;
-  const recorder = new MediaRecorder(canvas.captureStream(30), { mimeType: videoType(), videoBitsPerSecond: 8e6 });
-  const start = performance.now(), length = Math.min(duration / player.speed, longest);
-  let frames = 0;
-  video.recorder = recorder;
-  pause();
-  stage.fine = !software; // else there would be few pictures
-  return new Promise((done, fail) => {
-    recorder.ondataavailable = (event) => { if (event.data.size) chunks.push(event.data); };
-    recorder.onerror = (event) => { video.recorder = null; fail(event.error || new Error('the browser cannot record')); };
-    recorder.onstop = () => { video.recorder = null; done(new Blob(chunks, { type: 'video/webm' })); };
-    recorder.start(500);
-    const next = () => {
-      const passed = (performance.now() - start) / 1000;
-      seek(Math.min(passed * player.speed, duration));
-      draw();
-      c.drawImage(source, 0, 0);
-      if (stage.isShown('labels')) c.drawImage($('labels'), 0, 0, canvas.width, canvas.height);
-      frames++;
-      if ((passed < length || frames < 10) && recorder.state === 'recording') requestAnimationFrame(next);
-      else setTimeout(() => { if (recorder.state !== 'inactive') recorder.stop(); }, 200); // the last picture counts too
-    };
-    next();
-  });
 }
 
 // --- glTF -----------------------------------------------------------------------------------------
@@ -167,7 +128,7 @@ function makeGltf() {
   for (const node of nodes) if (node.children && !node.children.length) delete node.children;
   // glTF has y up
   const turn = new THREE.Quaternion().setFromUnitVectors(up, new THREE.Vector3(0, 1, 0));
-  const root = nodes.push({ name: scene.name || 'polhode', rotation: turn.toArray(), children: Array.from({ length: numBodies + 1 }, (_, i) => i) }) - 1;
+  const root = nodes.push({ name: scene.title || 'polhode', rotation: turn.toArray(), children: Array.from({ length: numBodies + 1 }, (_, i) => i) }) - 1;
   return packGltf({
     asset: { version: '2.0', generator: `polhode ${scene.version}` }, scene: 0, scenes: [{ nodes: [root] }], nodes, meshes, materials,
     animations: numFrames > 1 ? [animation] : undefined, accessors: numbers.accessors, bufferViews: numbers.views, buffers: [{ byteLength: numbers.size }],

@@ -71,6 +71,12 @@ function floorPlane(stage, size, material) {
   return plane;
 }
 
+/** Moves a part along with what travels. */
+function followTraveler(part) {
+  const home = part.position.clone();
+  if (traveler >= 0) part.follow = () => part.position.copy(home).add(traveled());
+}
+
 function buildFloor(stage) {
   const cell = niceNumber(extent / 14);
   const turn = new THREE.Quaternion().setFromUnitVectors(new THREE.Vector3(0, 0, 1), up).inverse();
@@ -93,15 +99,44 @@ function buildFloor(stage) {
   });
   const floor = floorPlane(stage, 6 * extent, material);
   floor.renderOrder = -2;
+  followTraveler(floor);
+  if (traveler >= 0) {
+    const place = floor.follow;
+    floor.follow = () => {
+      place();
+      const now = traveled().applyQuaternion(turn);
+      material.uniforms.middle.value.set(middle.x + now.x, middle.y + now.y); // lines stay where they are
+    };
+  }
   stage.cell = cell;
   return [floor];
+}
+
+/** The part of the floor that shadows can fall on: where the corners of the box around everything throw theirs,
+ * with a margin for soft rims.  A smaller area costs less light. */
+function shadowArea(stage) {
+  const turn = new THREE.Quaternion().setFromUnitVectors(new THREE.Vector3(0, 0, 1), up), back = turn.clone().inverse();
+  const sun = stage.light.direction, area = new THREE.Box2(), at = new THREE.Vector3();
+  for (let k = 0; k < 8; k++) {
+    at.set(k & 1 ? bounds.max.x : bounds.min.x, k & 2 ? bounds.max.y : bounds.min.y, k & 4 ? bounds.max.z : bounds.min.z);
+    for (const lift of [0, (at.dot(up) - stage.floor) / sun.dot(up)]) {
+      const foot = at.clone().addScaledVector(sun, -lift).applyQuaternion(back);
+      area.expandByPoint(new THREE.Vector2(foot.x, foot.y));
+    }
+  }
+  area.expandByScalar(0.08 * extent);
+  const middle = area.getCenter(new THREE.Vector2()), size = area.getSize(new THREE.Vector2());
+  const plane = new THREE.PlaneBufferGeometry(size.x, size.y).translate(middle.x, middle.y, stage.floor);
+  return plane.applyMatrix(new THREE.Matrix4().makeRotationFromQuaternion(turn));
 }
 
 /** What catches shadows: nothing but its shade is seen.  Its depth counts for the dark of corners. */
 function buildShadows(stage) {
   const material = new THREE.ShadowMaterial({ depthWrite: false });
   stage.shadeMaterial = material;
-  const catcher = floorPlane(stage, 2.4 * extent, material);
+  const catcher = new THREE.Mesh(shadowArea(stage), material);
+  catcher.frustumCulled = false;
+  followTraveler(catcher);
   catcher.receiveShadow = true;
   catcher.solid = true;
   catcher.renderOrder = -1;

@@ -111,6 +111,8 @@ function gearMesh(stage, wheel) {
     matrix[4 * r + 1] = wheel.radius * (c * m[4 * r + 1] - s * m[4 * r]);
     matrix[4 * r + 2] = wheel.thickness * m[4 * r + 2];
   }
-  const color = wheel.shape ? wheel.shape.color : bodyColor(marker.body);
-  return named('gear', fixedCopies(gear(wheel.teeth, wheel.inside), stage.shapeMaterial, [{ body: marker.body, matrix, color }]).setColors([color]));
+  // a ring of the ground stands out against the plate below it
+  const color = wheel.shape ? wheel.shape.color : marker.body < 0 ? 0x5f6b7a : bodyColor(marker.body);
+  const material = marker.body < 0 ? stage.groundMaterial : stage.shapeMaterial;
+  return named('gear', fixedCopies(gear(wheel.teeth, wheel.inside), material, [{ body: marker.body, matrix, color }]).setColors([color]));
 }

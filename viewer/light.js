@@ -22,7 +22,8 @@ function patchShaders() {
 }
 
 /** Percentage-closer soft shadows (Fernando 2005): how far what throws the shadow is away on average gives the
- * width of its rim.  shadowRadius: the widest, in texels; below 1.5 a small fixed rim. */
+ * width of its rim.  shadowRadius: the widest, in texels; below 1.5 a small fixed rim, 0 a sharp one.  The pattern
+ * of samples is turned from pixel to pixel where the rim is wide; in narrow ones that would be seen as speckles. */
 const softShadow = `
   vec2 texel = vec2( 1.0 ) / shadowMapSize, slope = vec2( 0.0 );
   #if __VERSION__ >= 300
@@ -30,7 +31,9 @@ const softShadow = `
     float det = dx.x * dy.y - dx.y * dy.x;
     if ( abs( det ) > 1e-20 ) slope = clamp( vec2( dy.y * dx.z - dx.y * dy.z, dx.x * dy.z - dy.x * dx.z ) / det, -2.0, 2.0 );
   #endif
-  if ( shadowRadius < 1.5 ) {
+  if ( shadowRadius < 0.5 ) {
+    shadow = texture2DCompare( shadowMap, shadowCoord.xy, shadowCoord.z );
+  } else if ( shadowRadius < 1.5 ) {
     shadow = 0.0;
     for ( int i = 0; i < 4; i ++ ) {
       vec2 at = texel * 0.75 * vec2( i < 2 ? -1.0 : 1.0, i == 0 || i == 3 ? -1.0 : 1.0 );
@@ -48,6 +51,7 @@ const softShadow = `
     if ( blockers > 0.0 ) {
       float wide = clamp( 0.09 * ( gap / blockers ) * shadowMapSize.x, 2.2, shadowRadius );
       shadow = 0.0;
+      turn *= smoothstep( 4.0, 14.0, wide );
       for ( int i = 0; i < 24; i ++ ) {
         float a = 2.39996 * float( i ) + turn;
         vec2 at = texel * wide * sqrt( ( float( i ) + 0.5 ) / 24.0 ) * vec2( cos( a ), sin( a ) );
@@ -98,8 +102,8 @@ class Light {
     this.ambient = new THREE.HemisphereLight(0xffffff, 0xc4c9d0, skyShare);
     this.ambient.position.copy(up);
     const middle = bounds.getCenter(new THREE.Vector3());
-    this.sun.position.copy(middle).addScaledVector(this.direction, extent);
-    this.sun.target.position.copy(middle);
+    Object.assign(this, { middle, extent });
+    this.place(new THREE.Vector3());
     const shadow = this.sun.shadow, half = 0.62 * extent;
     Object.assign(shadow.camera, { left: -half, right: half, top: half, bottom: -half, near: 0.02 * extent, far: 2.6 * extent });
     shadow.bias = -0.0006;
@@ -108,9 +112,16 @@ class Light {
     this.setFine(true);
   }
 
-  /** Whether shadows have wide rims. */
+  /** Moves the sun and its shadow along with what is lit. */
+  place(shift) {
+    this.sun.target.position.copy(this.middle).add(shift);
+    this.sun.position.copy(this.sun.target.position).addScaledVector(this.direction, this.extent);
+    this.sun.target.updateMatrixWorld();
+  }
+
+  /** Whether shadows have wide rims; if not, sharp ones where the processor draws. */
   setFine(fine) {
-    this.sun.shadow.radius = fine ? this.sun.shadow.mapSize.x / 80 : 1;
+    this.sun.shadow.radius = fine ? this.sun.shadow.mapSize.x / 80 : software ? 0 : 1;
   }
 }
 

@@ -1,7 +1,7 @@
 // The start of the page.
 
 function start() {
-  const name = scene.name || 'polhode';
+  const title = scene.title || 'polhode', name = title.charAt(0).toUpperCase() + title.slice(1);
   document.title = `${name} \u2013 polhode`;
   $('title').textContent = $('title').title = name;
   $('subtitle').textContent = `${numBodies} ${numBodies === 1 ? 'body' : 'bodies'}, ${numFrames} ${numFrames === 1 ? 'frame' : 'frames'}, polhode ${scene.version}`;
@@ -16,8 +16,10 @@ function start() {
   stage.view.look('home');
   addCheckboxes();
   fillLists();
+  $('follow').value = String(stage.view.followed);
   setSpeed(sensibleSpeed(stage.span));
-  plotFirst();
+  plot.add(firstQuantities());
+  if (other) plot.add(plot.series.map((one) => `compared.${one.name}`));
   setTheme(matchMedia('(prefers-color-scheme: dark)').matches);
   connect();
   plot.resize();

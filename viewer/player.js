@@ -62,7 +62,7 @@ function tick(now) {
 
 /** Less fine light, then fewer pixels, while things move too slowly; all of it when they rest. */
 function adaptPixels(now) {
-  if (video.recorder) return;
+  if (video.running) return;
   const moving = player.playing || now - player.movedAt < 300, part = moving ? 'pace' : 'rest';
   player[part] = 0.9 * player[part] + 0.1 * Math.min(now - player.last, 100);
   let { ratio, fine } = moving ? stage : { ratio: stage.stillRatio, fine: !crowded };
@@ -92,6 +92,7 @@ function draw() {
 function showNote() {
   const lines = ['forces', 'reactions', 'torques'].filter((key) => stage.isShown(key))
     .map((key) => `${stage.layers.get(key).title.toLowerCase()} up to ${stage.layers.get(key).parts[0].legend}`);
+  if (stage.isShown('compared')) lines.push(`pale: ${other.title}`);
   if (stage.isShown('floor')) lines.push(`grid ${formatNumber(stage.cell)} m`);
   const text = lines.join('\n');
   if ($('note').textContent !== text) $('note').textContent = text;

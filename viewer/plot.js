@@ -11,6 +11,15 @@ function formatNumber(x, digits = 4) {
   return String(Number(x.toPrecision(digits)));
 }
 
+/** The numbers of an axis: all with the digits that the step between them needs. */
+function tickTexts(list, step) {
+  const largest = Math.max(...list.map(Math.abs)), decimals = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
+  if (largest < 1e5 && decimals <= 4) return list.map((x) => x.toFixed(decimals));
+  // enough digits that neighbours differ
+  const digits = Math.min(Math.max(Math.ceil(Math.log10(largest / step)) + 1, 2), 9);
+  return list.map((x) => formatNumber(x, digits));
+}
+
 /** Ticks at 1, 2 or 5 times a power of ten: about `count` of them in [low, high]. */
 function ticks(low, high, count) {
   const step = niceNumber((high - low) / count);
@@ -123,11 +132,11 @@ class Plot {
   }
 
   drawTimeAxis(c) {
-    const { list } = ticks(0, duration || 1, Math.max(Math.floor((this.right - this.left) / 60), 2));
+    const { list, step } = ticks(0, duration || 1, Math.max(Math.floor((this.right - this.left) / 60), 2)), texts = tickTexts(list, step);
     c.fillStyle = cssColor('--soft');
     c.textAlign = 'center';
     c.textBaseline = 'top';
-    for (const t of list) if (t <= duration * (1 + 1e-6)) c.fillText(formatNumber(t), this.xOf(t), this.bottom + 5);
+    list.forEach((t, i) => { if (t <= duration * (1 + 1e-6)) c.fillText(texts[i], Math.min(this.xOf(t), this.right - 0.5 * c.measureText(texts[i]).width), this.bottom + 5); });
     c.textAlign = 'right';
     c.fillText('time in s', this.right, this.bottom + 18);
   }
@@ -152,21 +161,20 @@ class Plot {
 
   drawGrid(c, unit, low, high, top, bottom, yOf) {
     const { list, step } = ticks(low, high, Math.max(Math.floor((bottom - top) / 36), 2));
-    // enough digits that neighbours differ
-    const digits = Math.min(Math.max(Math.ceil(Math.log10(Math.max(Math.abs(low), Math.abs(high)) / step)) + 1, 2), 9);
+    const texts = tickTexts(list, step);
     c.strokeStyle = cssColor('--line');
     c.fillStyle = cssColor('--soft');
     c.lineWidth = 1;
     c.textAlign = 'right';
     c.textBaseline = 'middle';
-    for (const y of list) {
+    list.forEach((y, i) => {
       const at = Math.round(yOf(y)) + 0.5;
       c.beginPath();
       c.moveTo(this.left, at);
       c.lineTo(this.right, at);
       c.stroke();
-      c.fillText(formatNumber(y, digits), this.left - 6, at);
-    }
+      c.fillText(texts[i], this.left - 6, at);
+    });
     c.save();
     c.translate(8, (top + bottom) / 2);
     c.rotate(-Math.PI / 2);
@@ -217,4 +225,41 @@ function quantities() {
     group.get(key).push(name);
   }
   return groups;
+}
+
+/** How channels move: the largest range of them; whether one of these is more than a straight line, and not so many
+ * waves that they fill the plot; and the names of those that move visibly beside the others. */
+function motionOf(names) {
+  const all = names.map((name) => {
+    const { at } = channels.get(name), data = Array.from({ length: numFrames }, (_, f) => at(f)).filter(isFinite), last = data.length - 1;
+    const low = data.reduce((least, y) => Math.min(least, y), Infinity), high = data.reduce((most, y) => Math.max(most, y), -Infinity);
+    const range = high - low || 0, middle = 0.5 * (low + high);
+    const bent = data.reduce((most, y, i) => Math.max(most, Math.abs(y - data[0] - ((data[last] - data[0]) * i) / (last || 1))), 0);
+    const waves = data.filter((y, i) => i > 0 && (y > middle) !== (data[i - 1] > middle)).length;
+    return { name, range, size: Math.max(Math.abs(low), Math.abs(high)) || 0, curved: bent > 0.1 * range && waves < 80 };
+  });
+  const range = Math.max(0, ...all.map((one) => one.range));
+  return {
+    range, size: Math.max(0, ...all.map((one) => one.size)), curved: all.some((one) => one.curved && one.range > 0.3 * range),
+    names: all.filter((one) => one.range > 0.05 * range || range === 0).map((one) => one.name),
+  };
+}
+
+/** What to plot at first: what moves most beside its own scale and is more than a straight line.  The position of a
+ * body, if it can be seen to move, then the coordinate of a joint, then an angular velocity. */
+function firstQuantities() {
+  const vector = (body, what) => ['x', 'y', 'z'].map((c) => `${body.name}.${what}.${c}`).filter((name) => channels.has(name));
+  const bodies = scene.bodies.slice(0, 100), most = (list) => list.sort((a, b) => b.range - a.range)[0];
+  const positions = bodies.map((body) => motionOf(vector(body, 'position')));
+  const joints = scene.joints.slice(0, 200).flatMap((joint) => ['angle', 'displacement'].map((what) => `${joint.name}.${what}`))
+    .filter((name) => channels.has(name)).map((name) => motionOf([name]));
+  const spins = bodies.map((body) => motionOf(vector(body, 'angular_velocity')));
+  const choices = [
+    positions.filter((one) => one.curved && one.range > 0.02 * roughScale), joints.filter((one) => one.curved && one.range > 0.02),
+    spins.filter((one) => one.curved && one.range > 1e-3 * one.size && one.size * duration > 0.01),
+    positions.filter((one) => one.range > 0.02 * roughScale), joints.filter((one) => one.range > 1e-3),
+    spins.filter((one) => one.size * duration > 1), positions,
+  ];
+  const found = choices.find((list) => list.length);
+  return found ? most(found).names : [];
 }

@@ -71,14 +71,16 @@ function buildSprings(stage) {
   if (supports.length)
     parts.push(named('support', fixedCopies(placed(alongZ(new THREE.ConeBufferGeometry(1, 1.6, 24)), 0, 0, -0.8), stage.springMaterial,
       supports.map((force) => ({ body: -1, matrix: localMatrix(force.anchor, [1, 0, 0, 0], [2 * symbol, 2 * symbol, 2 * symbol]) })))));
-  const atJoint = (name, geometry, list, markersOf, factor) => {
+  const atJoint = (name, geometry, list, markersOf, factor, beside = false) => {
     if (!list.length) return;
     parts.push(named(name, fixedCopies(geometry, stage.springMaterial, list.map((force) => {
       const size = factor * (force.joint >= 0 ? jointSizes[force.joint] : symbol);
-      return atMarker(scene.markers[markersOf(force)[0]], 0, [size, size, size]);
+      // beside the bodies, at the end of the pin, or it would be buried in them
+      const z = beside ? pinEnds(scene.joints[force.joint], jointSizes[force.joint])[1] : 0;
+      return atMarker(scene.markers[markersOf(force)[0]], z, [size, size, size]);
     }))));
   };
-  atJoint('spiral', spiral(3), spirals, (force) => scene.joints[force.joint].markers, 3.4);
+  atJoint('spiral', spiral(3), spirals, (force) => scene.joints[force.joint].markers, 3.4, true);
   atJoint('bushing', ring(2, 0.25), bushings, (force) => force.markers, 1);
   return parts;
 }

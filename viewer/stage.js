@@ -3,7 +3,7 @@
 /** A layer is a group that a checkbox shows; follow() brings it to the pose, built when first seen. */
 class Layer {
   constructor(key, title, build, available = true, shown = true) {
-    Object.assign(this, { key, title, build, available, shown: shown && available, parts: null });
+    Object.assign(this, { key, title, build, available, shown: shown && available, atFirst: shown && available, parts: null });
   }
 
   update(stage) {
@@ -36,7 +36,7 @@ class Stage {
     Object.assign(this, { canvas, time: 0, span: characteristicTime(), arrowScale: 1, opacity: 1, dark: false, width: 1, height: 1 });
     this.renderer = makeRenderer(canvas);
     this.fullRatio = Math.min(window.devicePixelRatio || 1, 2);
-    this.stillRatio = crowded ? 2 * this.fullRatio : this.fullRatio; // smooth edges in another way
+    this.stillRatio = crowded || !software ? Math.max(2, this.fullRatio) : this.fullRatio; // smooth edges at rest
     this.fine = !crowded; // wide shadows and dark corners
     this.world = new THREE.Scene();
     this.backdrop = new Backdrop(this.renderer);
@@ -62,6 +62,7 @@ class Stage {
     this.bodyLook = { roughness: 0.46, side: THREE.FrontSide };
     this.shapeMaterial = materials.colored(this.bodyLook);
     this.bodyMaterials = [this.shapeMaterial];
+    this.groundMaterial = materials.colored(this.bodyLook); // dimmed at night, else it would outshine what moves
     this.symbolMaterial = materials.make(0x808080, { roughness: 0.38, metalness: 0.35 });
     this.steelMaterial = materials.make(0xc8ced6, { roughness: 0.25, metalness: 0.6 });
     this.springMaterial = materials.make(0x808080, { roughness: 0.35, metalness: 0.2 });
@@ -84,6 +85,7 @@ class Stage {
       new Layer('paths', 'Paths', (stage) => pathLines(stage, bodies, color), true, numBodies <= 3),
       new Layer('marker-paths', 'Markers', (stage) => pathLines(stage, markers, color), markers.length > 0, false),
       new Layer('ghosts', 'Ghosts', buildGhosts, numFrames > 1 && numBodies <= 2000, false),
+      new Layer('compared', 'Compared', buildCompared, other !== null),
       new Layer('labels', 'Names', () => [], true, false),
       new Layer('axes', 'Axes', buildAxes, true, false),
       new Layer('floor', 'Floor', buildFloor),
@@ -100,6 +102,7 @@ class Stage {
     this.gridColor.set(cssColor('--grid'));
     this.symbolMaterial.color.copy(linear(cssColor('--symbol')));
     this.springMaterial.color.copy(linear(cssColor('--spring')));
+    this.groundMaterial.color.setScalar(dark ? 0.4 : 1);
     this.backdrop.setColors();
     if (this.shadeMaterial) this.shadeMaterial.opacity = dark ? 0.5 : 0.26;
     if (this.polhode && this.polhode.body >= 0) this.polhode.choose(this.polhode.body);
@@ -139,12 +142,20 @@ class Stage {
     return true;
   }
 
+  /** Takes a new size, with a view that fits it until the user has turned it; says whether the size changed. */
+  refit() {
+    const changed = this.resize();
+    if (changed && this.view.name) this.view.look(this.view.name);
+    return changed;
+  }
+
   setTime(time) {
     this.time = time;
     setPose(time);
     this.view.followNow();
     this.view.setDepth();
     this.camera.updateMatrixWorld();
+    if (traveler >= 0) this.light.place(traveled());
     for (const layer of this.layers.values()) layer.update(this);
     this.polhode.update();
   }

@@ -14,8 +14,11 @@ extern "C" {
 
 /* Options of the page. */
 typedef struct pol_view_options {
-  int max_frames;     /* maximum number, at least 2; 0: up to 2000, fewer for very many bodies */
-  const char *folder; /* directory of the mesh files of the model; NULL: current directory */
+  int max_frames;      /* maximum number, at least 2; 0: up to 2000, fewer for very many bodies */
+  const char *folder;  /* directory of the mesh files of the model; NULL: current directory */
+  const char *title;   /* of a model without a name, such as that of its file; may be NULL */
+  pol_result *compare; /* another run of the model, shown as pale bodies; NULL: none */
+  const char *compare_title; /* its name on the page; may be NULL */
 } pol_view_options;
 
 /* Contents of a page. */
@@ -31,9 +34,9 @@ typedef struct pol_view_summary {
  * (channels are counted, not written); an existing file is replaced.  The result must belong to
  * this model: it needs the position of every body and the rotation of every rigid body.  On
  * failure, message (may be NULL) gives the reason.  POL_BAD_ARGUMENT: the result lacks a channel,
- * has no rows or cannot be read, or a mesh file is missing or invalid; an existing page is kept.
- * POL_IO: the page cannot be written.  POL_NO_MEMORY. options may be NULL (all zero); summary may
- * be NULL. */
+ * has no rows or cannot be read, the same of the compared one, or a mesh file is missing or
+ * invalid; an existing page is kept. POL_IO: the page cannot be written.  POL_NO_MEMORY. options
+ * may be NULL (all zero); summary may be NULL. */
 pol_status pol_view_write(const char *path, const pol_model *model, pol_result *result,
                           const pol_view_options *options, pol_view_summary *summary, char *message,
                           size_t size);

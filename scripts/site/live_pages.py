@@ -16,6 +16,7 @@ SOURCE = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(SOURCE / "scripts"))
 sys.dont_write_bytecode = True
 
+from gallery import SHOTS  # noqa: E402
 from page_examples import run_page  # noqa: E402
 
 SCREENSHOT = re.compile(r"!\[([^\]]*)\]\(images/([\w-]+)_page\.png\)")
@@ -33,7 +34,9 @@ def main(arguments):
         description, name = match.groups()
         if not (live / f"{name}.html").exists():
             return match.group(0)
-        return f'<iframe class="live" src="live/{name}.html" title="{description}" loading="lazy"></iframe>'
+        # as on the picture, but from the start
+        start = "&".join(part for part in SHOTS[name][2].split("&") if not part.startswith("t=")) if name in SHOTS else ""
+        return f'<iframe class="live" src="live/{name}.html#{start}" title="{description}" loading="lazy"></iframe>'
 
     for page in sorted(folder.glob("*.md")):
         text = page.read_text(encoding="utf-8")

@@ -349,7 +349,8 @@ int cli_rows_check(const cli_analysis *a, const char *path)
   return result;
 }
 
-void cli_rows_open(cli_rows *rows, const cli_analysis *a, const char *path, const char *kind)
+void cli_rows_open(cli_rows *rows, const cli_analysis *a, const char *path, const char *kind,
+                   int number, double frequency)
 {
   const pol_result_info *of_result = a->result != NULL ? pol_result_about(a->result) : NULL;
   pol_settings settings = pol_settings_default();
@@ -357,6 +358,10 @@ void cli_rows_open(cli_rows *rows, const cli_analysis *a, const char *path, cons
   settings.end = settings.step;
   json_t *object = cli_settings_json(&settings);
   cli_json_set(&object, "analysis", cli_json_text(kind));
+  if (number > 0) {
+    cli_json_set(&object, "mode", json_integer(number));
+    cli_json_set(&object, "frequency", json_real(frequency));
+  }
   char *text = object != NULL ? json_dumps(object, JSON_REAL_PRECISION(17)) : NULL;
   json_decref(object);
   const pol_result_info about = {

@@ -31,6 +31,7 @@ typedef struct cli_args {
   const char *model; /* file */
   const char *every; /* numbers, as they were written */
   const char *frames;
+  const char *compare; /* another result */
   const char *color;
   const char *title, *x, *xy, *size, *scale, *from, *to, *panels;
   cli_list labels;

@@ -23,7 +23,7 @@ static int write_mode(const cli_analysis *a, const pol_modes *modes, int index, 
   double *q = calloc((size_t)group->nq + 1, sizeof *q),
          *v = calloc((size_t)group->nv + 1, sizeof *v);
   cli_rows rows = {0};
-  cli_rows_open(&rows, a, path, "mode");
+  cli_rows_open(&rows, a, path, "mode", index + 1, mode->frequency);
   if (q == NULL || v == NULL) rows.status = POL_NO_MEMORY;
   for (int k = 0; k <= PHASES && rows.status == POL_OK; k++) {
     pol_state shown = *state;

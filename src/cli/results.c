@@ -248,6 +248,7 @@ static int read_view_model(const cli_args *args, const char *page, const pol_res
   pol_errors_clear(&errors);
   cli_list inputs = {0};
   if (status == POL_OK) status = cli_inputs_add(&inputs, args->operand);
+  if (status == POL_OK && args->compare != NULL) status = cli_inputs_add(&inputs, args->compare);
   if (status == POL_OK) status = cli_inputs_add_model(&inputs, source, *model);
   const int code = status == POL_OK
                        ? cli_check_output("polhode view", args->json, "--out", page, &inputs)
@@ -256,12 +257,53 @@ static int read_view_model(const cli_args *args, const char *page, const pol_res
   return code;
 }
 
+/* The name of a file without folder and ending; the caller frees it. */
+static char *stem_of(const char *path)
+{
+  const char *slash = strrchr(path, '/'), *file = slash != NULL ? slash + 1 : path;
+  return cli_format("%.*s", (int)strcspn(file, "."), file);
+}
+
+/* Writes the page or the glTF file; gives the exit status. */
+static int write_page(const cli_args *args, const char *page, int frames, const pol_model *model,
+                      pol_result *result, pol_view_summary *summary)
+{
+  char message[512] = "";
+  const char *source = args->model != NULL ? args->model : args->operand;
+  const char *slash = strrchr(source, '/'), *compare = args->compare;
+  pol_result *other = NULL;
+  pol_status status =
+      compare != NULL ? pol_result_open(&other, compare, message, sizeof message) : POL_OK;
+  if (status == POL_NO_MEMORY) return fail(status);
+  if (status != POL_OK) return cli_refuse_result(compare, args->json, message);
+  /* the folder of the model, "" for the current one */
+  char *folder = slash == source
+                     ? cli_format("/")
+                     : cli_format("%.*s", slash != NULL ? (int)(slash - source) : 0, source);
+  char *title = stem_of(args->operand), *other_title = stem_of(compare != NULL ? compare : "");
+  const pol_view_options how = {.max_frames = frames,
+                                .folder = folder,
+                                .title = title,
+                                .compare = other,
+                                .compare_title = other_title};
+  status = folder != NULL && title != NULL && other_title != NULL
+               ? pol_view_write(page, model, result, &how, summary, message, sizeof message)
+               : POL_NO_MEMORY;
+  const int reason = errno;
+  free(folder);
+  free(title);
+  free(other_title);
+  pol_result_close(&other);
+  if (status == POL_OK) return CLI_DONE;
+  if (status == POL_BAD_ARGUMENT) return cli_refuse_result(args->operand, args->json, message);
+  if (status == POL_IO) return cli_cannot_write("polhode view", args->json, "--out", page, reason);
+  return fail(status);
+}
+
 /* Writes the page of a result and reports it. */
 static int write_view(const cli_args *args, const char *page, int frames)
 {
   char message[512] = "";
-  const char *source = args->model != NULL ? args->model : args->operand;
-  const char *slash = strrchr(source, '/');
   pol_result *result = NULL;
   pol_model *model = NULL;
   pol_view_summary summary;
@@ -269,24 +311,7 @@ static int write_view(const cli_args *args, const char *page, int frames)
   if (status == POL_NO_MEMORY) return fail(status);
   if (status != POL_OK) return cli_refuse_result(args->operand, args->json, message);
   int code = read_view_model(args, page, result, &model);
-  if (code == CLI_DONE) {
-    /* the folder of the model, "" for the current one */
-    char *folder = slash == source
-                       ? cli_format("/")
-                       : cli_format("%.*s", slash != NULL ? (int)(slash - source) : 0, source);
-    const pol_view_options how = {.max_frames = frames, .folder = folder};
-    status = folder != NULL
-                 ? pol_view_write(page, model, result, &how, &summary, message, sizeof message)
-                 : POL_NO_MEMORY;
-    const int reason = errno;
-    free(folder);
-    if (status == POL_BAD_ARGUMENT)
-      code = cli_refuse_result(args->operand, args->json, message);
-    else if (status == POL_IO)
-      code = cli_cannot_write("polhode view", args->json, "--out", page, reason);
-    else if (status != POL_OK)
-      code = fail(status);
-  }
+  if (code == CLI_DONE) code = write_page(args, page, frames, model, result, &summary);
   if (code == CLI_DONE && args->json) {
     json_t *object = json_pack("{s:s, s:o, s:i, s:i, s:I, s:i, s:i, s:I}",  //
                                "status", "done",                            //
@@ -320,6 +345,9 @@ static int view(const cli_args *args)
   if (args->out != NULL && !cli_ends_in(args->out, ".html") && !cli_ends_in(args->out, ".glb"))
     return cli_refuse_one("polhode view", args->json, "--out", args->out,
                           "must be a file name that ends in .html or .glb");
+  if (args->compare != NULL && args->out != NULL && cli_ends_in(args->out, ".glb"))
+    return cli_refuse_one("polhode view", args->json, "--compare", args->compare,
+                          "is for pages, not for glTF");
   if (args->frames != NULL &&
       (!cli_read_count(args->frames, &frames) || frames < 2 || frames > 1000000))
     return cli_refuse_one("polhode view", args->json, "--frames", args->frames,
@@ -345,6 +373,8 @@ static const cli_option view_options[] = {
      offsetof(cli_args, model), NULL},
     {"--frames", "N", "maximum number of frames (default: 2000, fewer for very many bodies)",
      CLI_TEXT, offsetof(cli_args, frames), NULL},
+    {"--compare", "RESULT", "another run of the same model, shown as pale bodies", CLI_TEXT,
+     offsetof(cli_args, compare), NULL},
     CLI_JSON_OPTION,
     {"--quiet", NULL, "no table; notes and errors are still printed", CLI_FLAG,
      offsetof(cli_args, quiet), NULL},
@@ -357,11 +387,12 @@ const cli_command cli_view = {
     .text = "Writes one HTML page with the motion in 3D and plots beside it. It opens\n"
             "in any browser and needs no network and no other file. A name that ends in\n"
             ".glb gets bodies and motion as binary glTF, which 3D programs read.\n\n"
-            "The examples use top.h5, written by polhode run MODEL.json --out top.h5.\n\n"
+            "The examples use top.csv and top.h5, written by polhode run MODEL.json --out.\n\n"
             "Exit status: 0 done, 1 out of memory or disk space, 2 invalid input.",
     .examples = "  polhode view top.h5\n"
                 "  polhode view top.csv --model models/bruels-cardona-2010/heavy_top.json\n"
                 "  polhode view top.h5 --frames 500 --out top_500.html\n"
+                "  polhode view top.h5 --compare top.csv --out both.html\n"
                 "  polhode view top.h5 --out top.glb",
     .options = view_options,
     .num_options = sizeof view_options / sizeof view_options[0],

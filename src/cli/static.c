@@ -121,7 +121,7 @@ static int solve(cli_analysis *a)
   options.user = &rows;
   cli_catch_signals();
   if (args->out != NULL) {
-    cli_rows_open(&rows, a, args->out, "static");
+    cli_rows_open(&rows, a, args->out, "static", 0, 0.0);
     cli_rows_write(&rows, pol_analysis_state(a->analysis), 0.0);
   }
   pol_status status = rows.status;

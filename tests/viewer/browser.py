@@ -193,9 +193,10 @@ class Browser:
                 raise BrowserError(f"this did not come true: {condition}")
             time.sleep(0.02)
 
-    def resize(self, width, height):
+    def resize(self, width, height, pixels=1):
+        """The size of the page, and how many pixels the screen has for one of the page, each way."""
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height,
-                  deviceScaleFactor=1, mobile=False)
+                  deviceScaleFactor=pixels, mobile=False)
 
     def emulate(self, **features):
         """Media features: prefers_color_scheme="dark"."""

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What the viewer's page draws and saves, in a headless Chromium: parts of joints and springs, gears, light,
-views, arrows, the polhode, very many bodies, pictures, videos and glTF files.
+views, arrows, the polhode, very many bodies, pictures and glTF files.
 
     test_features.py POLHODE SOURCE_DIR
 """
@@ -336,14 +336,6 @@ class Saving(PageTest):
                                          "(document.getElementById('view'))")
         self.assertEqual((picture.width, picture.height), (2 * width, 2 * height))
         self.assertGreater(picture.share((0, 0, 1, 1), lambda r, g, b: b > r + 60), 0.004)
-
-    def test_video(self):
-        self.open(settings="#paused&theme=light")
-        video = self.save("webm")
-        pathlib.Path("saved.webm").write_bytes(video)
-        self.assertEqual(video[:4], b"\x1a\x45\xdf\xa3")  # EBML
-        self.assertIn(b"webm", video[:64])
-        self.assertGreater(len(video), 3000)
 
     def check_motion(self, data):
         """The heavy top in a glTF file: its node, and its motion against the result."""

@@ -219,6 +219,16 @@ static void pages_hold_everything_and_no_text_breaks_out(void **state)
   }
   free(page);
 
+  /* another run beside it: all its numbers are in the page */
+  const pol_view_options both = {.compare = result, .compare_title = "twin"};
+  pol_view_summary twice;
+  assert_int_equal(pol_view_write("both.html", model, result, &both, &twice, NULL, 0), POL_OK);
+  assert_int_equal(poli_read_file("both.html", &page, &size), POL_OK);
+  assert_non_null(strstr(page, "\"other\":{\"title\":\"twin\""));
+  assert_non_null(strstr(page, "id=\"other-positions\">"));
+  assert_true(twice.bytes > summary.bytes + 11 * 2 * 14);
+  free(page);
+
   assert_int_equal(pol_view_write("most.html", model, result, NULL, NULL, NULL, 0), POL_OK);
   assert_int_equal(pol_view_write("none/page.html", model, result, &options, NULL, NULL, 0),
                    POL_IO);

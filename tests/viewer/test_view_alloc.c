@@ -30,7 +30,8 @@ typedef struct input {
 static pol_status write_page(void *user)
 {
   const input *in = user;
-  const pol_view_options options = {.folder = "."};
+  const pol_view_options options = {
+      .folder = ".", .title = "a name", .compare = in->result, .compare_title = "itself"};
   char message[64] = "?????";
   remove(in->path); /* of a test that failed */
   const pol_status status =

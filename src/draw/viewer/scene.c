@@ -8,6 +8,7 @@
 
 #include <polhode/lie.h>
 
+#include "base/errors.h"
 #include "mechanism/inertia.h"
 
 static json_t *numbers(const double *x, int count)
@@ -175,16 +176,46 @@ static json_t *channel_json(const void *from, int index)
                    "unit", name_json(channel->unit), "low", range->low, "high", range->high);
 }
 
-json_t *poli_scene_json(const pol_model *model, const poli_frames *frames, const pol_result *result)
+/* The name of the model, or `otherwise`, and the mode if the result is one of a vibration; "" if
+ * there is neither. */
+static json_t *title_json(const pol_model *model, const pol_result *result, const char *otherwise)
+{
+  const char *analysis = "", *name = model->name[0] != '\0' ? model->name : otherwise,
+             *text = pol_result_about(result)->settings;
+  int number = 0;
+  double frequency = 0.0;
+  json_t *settings = text != NULL ? json_loads(text, 0, NULL) : NULL;
+  /* settings of another kind leave the values as they are */
+  if (settings != NULL)
+    json_unpack(settings, "{s?s, s?i, s?F}", "analysis", &analysis, "mode", &number, "frequency",
+                &frequency);
+  char *title = NULL;
+  if (strcmp(analysis, "mode") == 0 && number > 0 && frequency > 0.0)
+    title = poli_format("%s, mode %d, %.4g Hz", name, number, frequency);
+  else if (strcmp(analysis, "mode") == 0 && number > 0)
+    title = poli_format("%s, mode %d", name, number);
+  else if (strcmp(analysis, "static") == 0)
+    title = poli_format("%s, equilibrium", name);
+  else
+    title = poli_format("%s", name);
+  json_t *string = title != NULL ? name_json(title) : NULL;
+  free(title);
+  json_decref(settings);
+  return string;
+}
+
+json_t *poli_scene_json(const pol_model *model, const poli_frames *frames, const pol_result *result,
+                        const char *title)
 {
   const pol_mechanism *mechanism = model->mechanism;
   const recorded record = {frames, result};
   double gravity[3];
   pol_mechanism_gravity(mechanism, gravity);
   return json_pack(
-      "{s:s, s:s, s:o, s:I, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",                      //
+      "{s:s, s:s, s:o, s:o, s:I, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",                 //
       "version", pol_version(),                                                                 //
       "name", model->name,                                                                      //
+      "title", title_json(model, result, title),                                                //
       "gravity", numbers(gravity, 3),                                                           //
       "rows", (json_int_t)pol_result_rows(result),                                              //
       "left_out", frames->left_out,                                                             //
@@ -196,4 +227,11 @@ json_t *poli_scene_json(const pol_model *model, const poli_frames *frames, const
       "couplings", make_list(coupling_json, mechanism, pol_mechanism_num_couplings(mechanism)), //
       "channels", make_list(channel_json, &record, frames->num_channels),                       //
       "ranges", numbers(&frames->ranges[0].low, 6 * frames->num_bodies));
+}
+
+int poli_scene_add_other(json_t *scene, const poli_frames *other, const char *title)
+{
+  return json_object_set_new(scene, "other",
+                             json_pack("{s:o, s:o}", "title", name_json(title), "ranges",
+                                       numbers(&other->ranges[0].low, 6 * other->num_bodies)));
 }

@@ -7,20 +7,26 @@
 #include "draw/viewer/frames.h"
 
 /* The scene: everything but what changes with time.  A new reference, or NULL when memory is out.
- * Keys:
+ * `title` stands for the name of a model without one; not NULL.  Keys:
  *
- *     version, name, gravity, rows, left_out
- *     bodies    [{name, point, color, mass, moments, size, axes}]  moments: the principal ones;
- *               size: the half axes of its inertia ellipsoid; axes: principal to body axes, a
- * quaternion shapes    [{type, body, size, position, rotation, color, mesh}]  body -1 is the
- * ground; size is what a shape of unit size is stretched by; mesh counts from 0 markers   [{name,
- * body, position, rotation}] joints    [{name, type, markers, radius}] forces    [{name, type,
- * body, markers, joint, angular, stiffness, damping, point, anchor, vector, frame}]  angular: of
- * the coordinate of a joint-spring couplings [{name, joints, angular, factors}] channels  [{name,
- * unit, low, high}] ranges    [low, high, ...] of the positions, x, y and z of each body
+ * - version, name, title, gravity, rows, left_out
+ * - bodies [{name, point, color, mass, moments, size, axes}]; moments: the principal ones; size:
+ * the half axes of its inertia ellipsoid; axes: principal to body axes, a quaternion
+ * - shapes [{type, body, size, position, rotation, color, mesh}]; body -1 is the ground; size is
+ * what a shape of unit size is stretched by; mesh counts from 0
+ * - markers [{name, body, position, rotation}]
+ * - joints [{name, type, markers, radius}]
+ * - forces [{name, type, body, markers, joint, angular, stiffness, damping, point, anchor, vector,
+ *   frame}]; angular: of the coordinate of a joint-spring
+ * - couplings [{name, joints, angular, factors}]
+ * - channels [{name, unit, low, high}]
+ * - ranges [low, high, ...] of the positions, x, y and z of each body
  */
-json_t *poli_scene_json(const pol_model *model, const poli_frames *frames,
-                        const pol_result *result);
+json_t *poli_scene_json(const pol_model *model, const poli_frames *frames, const pol_result *result,
+                        const char *title);
+
+/* Adds the key `other` to a scene: {title, ranges} of another run.  0, or -1 when memory is out. */
+int poli_scene_add_other(json_t *scene, const poli_frames *other, const char *title);
 
 /* The colour 0xrrggbb of a body of so many whose shapes have none of their own; body -1 is the
  * ground. */

@@ -84,13 +84,13 @@ static pol_status write_floats(FILE *file, const char *id, const float *from, si
   return POL_OK;
 }
 
-/* Times since the first one, which keeps their digits where a run starts late. */
-static pol_status write_times(FILE *file, const poli_frames *frames)
+/* Times since the start, which keeps their digits where a run starts late. */
+static pol_status write_times(FILE *file, const char *id, const poli_frames *frames, double start)
 {
   float *times = malloc((size_t)frames->count * sizeof *times);
   if (times == NULL) return POL_NO_MEMORY;
-  for (int i = 0; i < frames->count; i++) times[i] = (float)(frames->times[i] - frames->times[0]);
-  const pol_status status = write_floats(file, "times", times, (size_t)frames->count);
+  for (int i = 0; i < frames->count; i++) times[i] = (float)(frames->times[i] - start);
+  const pol_status status = write_floats(file, id, times, (size_t)frames->count);
   free(times);
   return status;
 }
@@ -117,32 +117,62 @@ static pol_status read_meshes(poli_mesh **meshes, const pol_model *model, const 
   return status;
 }
 
-/* All of a page into an open file. */
-static pol_status write_page(FILE *file, const pol_model *model, pol_result *result,
-                             const poli_frames *frames, const poli_mesh *meshes)
+/* What a file is made of. */
+typedef struct contents {
+  const pol_model *model;
+  pol_result *result;
+  const pol_view_options *options;
+  poli_frames frames, other; /* other: of the compared result, no frames if there is none */
+  poli_mesh *meshes;         /* [num_shapes] */
+} contents;
+
+/* The scene, with the ranges of the other run. */
+static pol_status write_scene(FILE *file, const contents *all)
 {
-  fwrite(poli_page_head, 1, poli_page_head_size, file);
-  json_t *scene = poli_scene_json(model, frames, result);
-  char *text = scene != NULL ? json_dumps(scene, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
-  if (text != NULL) poli_page_write_json(file, "scene", text);
-  free(text);
+  const pol_view_options *options = all->options;
+  json_t *scene = poli_scene_json(all->model, &all->frames, all->result,
+                                  options->title != NULL ? options->title : "");
+  int failed = scene == NULL;
+  if (!failed && all->other.count > 0)
+    failed = poli_scene_add_other(scene, &all->other,
+                                  options->compare_title != NULL ? options->compare_title
+                                                                 : "another run") != 0;
+  char *text = failed ? NULL : json_dumps(scene, JSON_COMPACT | JSON_REAL_PRECISION(9));
   json_decref(scene);
-  pol_status status = text != NULL ? POL_OK : POL_NO_MEMORY;
+  if (text == NULL) return POL_NO_MEMORY;
+  poli_page_write_json(file, "scene", text);
+  free(text);
+  return POL_OK;
+}
+
+/* All of a page into an open file. */
+static pol_status write_page(FILE *file, const contents *all)
+{
+  const pol_model *model = all->model;
+  const poli_frames *frames = &all->frames, *other = &all->other;
+  const size_t count = (size_t)frames->count, bodies = (size_t)frames->num_bodies,
+               others = (size_t)other->count;
+  fwrite(poli_page_head, 1, poli_page_head_size, file);
+  pol_status status = write_scene(file, all);
   if (status == POL_OK) {
-    const size_t count = (size_t)frames->count, bodies = (size_t)frames->num_bodies;
     poli_page_write_bytes(file, "positions", frames->positions, count * bodies * 6);
     poli_page_write_bytes(file, "rotations", frames->rotations, count * bodies * 8);
     poli_page_write_bytes(file, "values", frames->values, (size_t)frames->num_channels * count * 2);
-    status = write_times(file, frames);
+    status = write_times(file, "times", frames, frames->times[0]);
+  }
+  if (status == POL_OK && others > 0) {
+    poli_page_write_bytes(file, "other-positions", other->positions, others * bodies * 6);
+    poli_page_write_bytes(file, "other-rotations", other->rotations, others * bodies * 8);
+    status = write_times(file, "other-times", other, frames->times[0]);
   }
   for (int i = 0, number = 0; status == POL_OK && i < model->num_shapes; i++) {
     char id[32];
     if (model->shapes[i].type != POL_MESH) continue;
     snprintf(id, sizeof id, "mesh-%d", number++);
-    const size_t size_of_mesh = 3 * meshes[i].num_points;
+    const size_t size_of_mesh = 3 * all->meshes[i].num_points;
     float *points = malloc(size_of_mesh * sizeof *points);
     for (size_t k = 0; points != NULL && k < size_of_mesh; k++)
-      points[k] = (float)meshes[i].points[k];
+      points[k] = (float)all->meshes[i].points[k];
     status = points != NULL ? write_floats(file, id, points, size_of_mesh) : POL_NO_MEMORY;
     free(points);
   }
@@ -151,9 +181,8 @@ static pol_status write_page(FILE *file, const pol_model *model, pol_result *res
 }
 
 /* Opens, writes and closes; an unfinished file is removed, unless it is behind a link. */
-static pol_status write_file(const char *path, const pol_model *model, pol_result *result,
-                             const poli_frames *frames, const poli_mesh *meshes, long *bytes,
-                             char *message, size_t size)
+static pol_status write_file(const char *path, const contents *all, long *bytes, char *message,
+                             size_t size)
 {
   const size_t length = strlen(path);
   const int gltf = length > 4 && strcmp(path + length - 4, ".glb") == 0;
@@ -162,12 +191,23 @@ static pol_status write_file(const char *path, const pol_model *model, pol_resul
     snprintf(message, size, "%s", strerror(errno));
     return POL_IO;
   }
-  pol_status status = gltf ? poli_gltf_write(file, model, frames, meshes)
-                           : write_page(file, model, result, frames, meshes);
+  pol_status status =
+      gltf ? poli_gltf_write(file, all->model, &all->frames, all->meshes) : write_page(file, all);
   *bytes = ftell(file);
   status = pol_output_close(file, path, status);
   if (status == POL_IO) snprintf(message, size, "%s", strerror(errno));
   return status;
+}
+
+/* The frames of a result; one that cannot be read is wrong input, as a mesh is. */
+static pol_status read_frames(poli_frames *frames, const contents *all, pol_result *result,
+                              char *message, size_t size)
+{
+  const pol_status status =
+      poli_frames_read(frames, all->model, result, all->options->max_frames, message, size);
+  if (status != POL_IO) return status;
+  snprintf(message, size, "%s", POL_RESULT_DAMAGED);
+  return POL_BAD_ARGUMENT;
 }
 
 pol_status pol_view_write(const char *path, const pol_model *model, pol_result *result,
@@ -175,9 +215,7 @@ pol_status pol_view_write(const char *path, const pol_model *model, pol_result *
                           size_t size)
 {
   static const pol_view_options defaults = {0};
-  char unheard[8];
-  poli_frames frames;
-  poli_mesh *meshes = NULL;
+  char unheard[8], reason[256] = "";
   long bytes = 0;
   if (message == NULL || size == 0) {
     message = unheard;
@@ -189,23 +227,24 @@ pol_status pol_view_write(const char *path, const pol_model *model, pol_result *
     snprintf(message, size, "an animation needs at least 2 frames");
     return POL_BAD_ARGUMENT;
   }
-  pol_status status = poli_frames_read(&frames, model, result, options->max_frames, message, size);
-  if (status == POL_IO) { /* a result that cannot be read is wrong input, as a mesh is */
-    snprintf(message, size, "%s", POL_RESULT_DAMAGED);
-    status = POL_BAD_ARGUMENT;
+  contents all = {.model = model, .result = result, .options = options};
+  pol_status status = read_frames(&all.frames, &all, result, message, size);
+  if (status == POL_OK && options->compare != NULL) {
+    status = read_frames(&all.other, &all, options->compare, reason, sizeof reason);
+    if (status == POL_BAD_ARGUMENT) snprintf(message, size, "the compared result: %s", reason);
   }
-  if (status == POL_OK) status = read_meshes(&meshes, model, options->folder, message, size);
-  if (status == POL_OK)
-    status = write_file(path, model, result, &frames, meshes, &bytes, message, size);
+  if (status == POL_OK) status = read_meshes(&all.meshes, model, options->folder, message, size);
+  if (status == POL_OK) status = write_file(path, &all, &bytes, message, size);
   if (status == POL_OK && summary != NULL)
-    *summary = (pol_view_summary){.frames = frames.count,
-                                  .channels = frames.num_channels,
-                                  .left_out = frames.left_out,
-                                  .bodies = frames.num_bodies,
+    *summary = (pol_view_summary){.frames = all.frames.count,
+                                  .channels = all.frames.num_channels,
+                                  .left_out = all.frames.left_out,
+                                  .bodies = all.frames.num_bodies,
                                   .bytes = bytes};
-  for (int i = 0; meshes != NULL && i < model->num_shapes; i++) poli_mesh_free(&meshes[i]);
-  free(meshes);
-  poli_frames_free(&frames);
+  for (int i = 0; all.meshes != NULL && i < model->num_shapes; i++) poli_mesh_free(&all.meshes[i]);
+  free(all.meshes);
+  poli_frames_free(&all.frames);
+  poli_frames_free(&all.other);
   if (status != POL_OK && message[0] == '\0')
     snprintf(message, size, "%s", pol_status_text(status));
   return status;

@@ -1,0 +1,49 @@
+// The same model in another run: its motion as pale bodies beside those of the page, its positions as channels.
+
+/** The other run: {title, motion, pose}, or null. */
+function readOther() {
+  if (!scene.other) return null;
+  const { low, step } = unpackRanges(scene.other.ranges);
+  return {
+    title: scene.other.title, pose: makePose(),
+    motion: { times: new Float32Array(readBytes('other-times')), positions: new Uint16Array(readBytes('other-positions')), rotations: new Uint16Array(readBytes('other-rotations')), low, step },
+  };
+}
+const other = readOther();
+
+/** Positions of the other run at the frames of this one; none after its end. */
+if (other)
+  scene.bodies.forEach((body, b) => {
+    for (let c = 0; c < 3; c++) {
+      const { motion } = other, at = (frame) => {
+        const value = motion.positions[3 * numBodies * frame + 3 * b + c];
+        return value === none ? NaN : motion.low[3 * b + c] + motion.step[3 * b + c] * value;
+      };
+      channels.set(`compared.${body.name}.position.${'xyz'[c]}`, {
+        unit: 'm',
+        at: (frame) => {
+          if (times[frame] > motion.times[motion.times.length - 1]) return NaN;
+          const [row, part] = splitTime(times[frame], motion.times);
+          return part > 0 ? at(row) + part * (at(row + 1) - at(row)) : at(row);
+        },
+      });
+    }
+  });
+
+/** The bodies of the other run, pale and transparent. */
+function buildCompared(stage) {
+  const plain = shapes.filter((shape) => shape.mesh < 0 && shape.body >= 0);
+  const material = stage.materials.colored({ transparent: true, opacity: 0.38, depthWrite: false });
+  return [...new Set(plain.map((shape) => shape.type))].map((type, number) => {
+    const items = plain.filter((shape) => shape.type === type), mesh = named(type, makeCopies(unitShape(type, items.length), material, items.length));
+    mesh.setColors(items.map((item) => new THREE.Color(item.color).lerp(new THREE.Color(0xffffff), 0.35)));
+    mesh.castShadow = mesh.receiveShadow = false;
+    mesh.renderOrder = 1;
+    mesh.follow = () => {
+      if (number === 0) writePose(other.motion, stage.time, other.pose);
+      items.forEach((item, i) => writeProduct(mesh.matrices, 16 * i, other.pose.m, matrixOf(item.body), item.matrix, 0));
+      mesh.place();
+    };
+    return mesh;
+  });
+}
