@@ -628,6 +628,30 @@ static pol_status add_force(const evaluation *e, int k)
   return POL_OK;
 }
 
+/* dg/dlambda of friction: L^T of minus the derivatives of its wrenches */
+static pol_status add_feedback(const evaluation *e, const poli_placed_force *force)
+{
+  const int *body = force->kernel.body, cols = force->spring.load.num_rows;
+  double by_lambda[12][POL_MAX_JOINT_ROWS];
+  const pol_status status = poli_placed_feedback(force, e->at, poli_frame_of(e->frames, body[0]),
+                                                 poli_frame_of(e->frames, body[1]), by_lambda);
+  for (int a = 0; a < 2 && !status; a++) {
+    if (body[a] == POL_GROUND) continue;
+    const poli_chart *chart = e->f->bodies[body[a]].chart;
+    const poli_slot slot = force->feedback[a];
+    for (int j = 0; j < cols; j++)
+      for (int i = 0; i < chart->dim; i++) {
+        double sum = 0.0;
+        if (chart->direct)
+          sum = by_lambda[6 * a + 6 - chart->dim + i][j];
+        else
+          for (int k = 0; k < 6; k++) sum += e->maps[body[a]].L[k][i] * by_lambda[6 * a + k][j];
+        e->out->feedback[slot.address + j * slot.stride + i] += sum;
+      }
+  }
+  return status;
+}
+
 static pol_status add_matrices(evaluation *e)
 {
   const pol_formulation *f = e->f;
@@ -645,6 +669,8 @@ static pol_status add_matrices(evaluation *e)
   }
   if (e->want & (POL_STIFFNESS | POL_DAMPING))
     for (int k = 0; k < f->num_forces && !status; k++) status = add_force(e, k);
+  for (int k = 0; k < f->num_forces && !status && e->want & POL_FEEDBACK; k++)
+    if (f->forces[k].spring.load.num_rows > 0) status = add_feedback(e, &f->forces[k]);
   if (!status)
     status = poli_expressions_add(f, e->at, NULL, e->want, e->out, e->frames, e->maps, e->inputs,
                                   e->derivatives);
