@@ -7,7 +7,7 @@
 #include "dae/extension.h"
 #include "formulation/chart.h"
 #include "formulation/network.h"
-#include "mechanism/coordinate.h"
+#include "mechanism/armature.h"
 #include "mechanism/drive.h"
 
 /* A dense block inside a sparse matrix: address of its first entry, distance between its columns.
@@ -104,6 +104,12 @@ typedef struct poli_placed_coupling {
   } end[2];
 } poli_placed_coupling;
 
+/* A reflected inertia; its blocks are those of its joint. */
+typedef struct poli_placed_armature {
+  poli_armature kernel;
+  const poli_placed_joint *joint;
+} poli_placed_armature;
+
 struct pol_formulation {
   const pol_mechanism *mechanism;
   pol_formulation_kind kind;
@@ -120,6 +126,8 @@ struct pol_formulation {
   poli_placed_coordinate *coordinates; /* of one joint after the other */
   int num_turns;
   poli_turn *turns; /* of the angles among them */
+  int num_armatures;
+  poli_placed_armature *armatures;
   poli_placed_force *forces;
   poli_placed_drive *drives;
   poli_placed_coupling *couplings;
@@ -139,6 +147,7 @@ struct pol_formulation {
    * step_equations.c */
   pol_formulation *directors;
   char no_directors[192]; /* why there is none */
+  char not_rigid_bodies[192];
   int num_pairs;
   struct poli_body_pair *pairs;
   pol_dae dae;
