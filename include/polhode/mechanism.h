@@ -145,10 +145,12 @@ typedef struct pol_joint_friction {
  * which is k p + d u for small rates, continuous, never negative and at most 2 k p.  With a
  * restitution, the rate changes sign and is multiplied by it where the coordinate reaches the
  * limit faster than rest_speed (an event of the simulation); slower contacts are left to the
- * spring. */
+ * spring, which lets go of faster ones: its force is multiplied by a smooth step from 1 at
+ * rest_speed to 0 at twice that rate into the stop. */
 typedef struct pol_joint_limits {
   double min, max;       /* m or rad including full turns; -INFINITY, INFINITY: none; min < max */
-  double stiffness;      /* N/m or N m/rad, > 0; 0: such that both bodies alone swing at 20 Hz */
+  double stiffness;      /* N/m or N m/rad, > 0; 0: such that both bodies alone swing at 20 Hz, with
+                            a restitution at 100 Hz */
   double damping;        /* N s/m or N m s/rad; < 0: 0.3 of critical damping, of both bodies alone */
   double restitution;    /* 0 to 1; < 0: no event */
   double rest_speed;     /* m/s or rad/s, > 0 */
@@ -313,9 +315,10 @@ typedef struct pol_force {
   /* joint-spring: coordinate of the relaxed spring, m or rad including full turns; its actuator is
    * a constant force, N, or torque, N m, in the direction of increasing values */
   double rest;
-  /* joint-stop: min and max of the coordinate; joint-friction: its numbers.  Set by the mechanism
-   * in the elements that it makes from pol_joint.axes. */
-  double limits[2];
+  /* joint-stop: min and max of the coordinate, and the rest_speed of a hard stop, else 0;
+   * joint-friction: its numbers.  Set by the mechanism in the elements that it makes from
+   * pol_joint.axes. */
+  double limits[2], rest_speed;
   pol_joint_friction friction;
   int made_by_joint; /* 1: made from pol_joint.axes; set by the mechanism */
   /* drag: N s^2/m^2, >= 0 */

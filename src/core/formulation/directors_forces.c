@@ -551,10 +551,10 @@ static pol_status add_spring_damper_between(const element *e, const step_ends *e
 
 /* The discrete gradient of a coordinate, and its derivative by q1. */
 typedef struct discrete_coordinate {
-  double before, after, mean;            /* the two values */
+  double before, after;                  /* the two values */
   double g[POLI_PAIR];                   /* g . (q1 - q0) = value1 - value0 */
   double by_after[POLI_PAIR][POLI_PAIR]; /* dg/dq1 */
-  double mean_by_after[POLI_PAIR];       /* d(mean)/dq1 */
+  double value_by_after[POLI_PAIR];      /* d(after)/dq1 */
 } discrete_coordinate;
 
 /* D/sin(D), and its derivative */
@@ -617,8 +617,7 @@ static pol_status coordinate_between(const element *e, const step_ends *ends,
   products_of(kernel, p, offset);
   x->before = before.value;
   x->after = after.value;
-  x->mean = 0.5 * (before.value + after.value);
-  for (int i = 0; i < POLI_PAIR; i++) x->mean_by_after[i] = 0.5 * after.g[i];
+  memcpy(x->value_by_after, after.g, sizeof after.g);
   if (kernel->angular) return angle_between(e, ends, p, &before, &after, x);
   poli_evaluated mean = poli_product_evaluate(&p[0], &e->bodies);
   product_gradient(&mean, x->g);
@@ -644,16 +643,9 @@ pol_status poli_directors_force_between(const pol_formulation *formulation,
   discrete_coordinate x;
   pol_status status = coordinate_between(&e, &ends, &x);
   if (status) return status;
-  /* the mean of what depends on the position alone, and at the mean what the rate adds; x.mean has
-   * half the gradient of the value at the end */
   pair_rates(&e.bodies, v);
-  const pol_force *numbers = force->kernel.force;
-  poli_joint_law law = poli_joint_law_between(numbers, x.before, x.after);
-  const poli_joint_law moving = poli_joint_law_at(numbers, x.mean, dot(x.g, v), 0.0);
-  const poli_joint_law resting = poli_joint_law_at(numbers, x.mean, 0.0, 0.0);
-  law.T += moving.T - resting.T;
-  law.by_value = 2.0 * law.by_value + moving.by_value - resting.by_value;
-  law.by_rate = moving.by_rate;
-  add_coordinate_law(&e, law, x.g, x.mean_by_after, x.by_after);
+  add_coordinate_law(
+      &e, poli_joint_law_between(force->kernel.force, x.before, x.after, dot(x.g, v)), x.g,
+      x.value_by_after, x.by_after);
   return POL_OK;
 }

@@ -298,6 +298,9 @@ void poli_placed_power(const poli_placed_force *force, const pol_point *at, cons
     return;
   }
   *dissipated = power(resting, first, second) - power(moving, first, second);
+  /* a hard stop lets go of what is faster: an impact, and steps do not go on beyond it */
+  if (force->kernel.force->rest_speed > 0.0 && power(moving, first, second) == 0.0)
+    *dissipated = 0.0;
   if (type == POL_SPRING_DAMPER || type == POL_JOINT_SPRING) {
     poli_changed_force part;
     poli_placed_wrenches(poli_expressions_actuator(force, &part), at, first, second, constant);

@@ -374,7 +374,8 @@ pol_status poli_joint_spring_by_load(const poli_joint_spring *spring, const poli
 double poli_joint_spring_potential(const poli_joint_spring *spring, const poli_frame *first,
                                    const poli_frame *second, double remembered)
 {
-  double value = poli_coordinate_value(&spring->coordinate, first, second);
+  double value, rate;
+  poli_coordinate_motion(&spring->coordinate, first, second, &value, &rate);
   if (spring->coordinate.angular) value = poli_angle_unwrap(value, remembered);
-  return poli_joint_law_energy(spring->force, value);
+  return poli_joint_law_energy(spring->force, value, rate);
 }

@@ -89,7 +89,7 @@ int poli_force_reads_velocities(const pol_force *force)
   case POL_BUSHING:
     for (int i = 0; i < 3; i++)
       if (force->damping[i] != 0.0 || force->rotational_damping[i] != 0.0) return 1;
-    return 0;
+    return force->rest_speed > 0.0; /* of a hard stop */
   case POL_DRAG:
   case POL_CALLBACK_FORCE:
   case POL_JOINT_FRICTION:

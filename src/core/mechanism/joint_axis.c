@@ -4,7 +4,10 @@
  * bodies, 1/m = 1/m1 + 1/m2, where m1 is the mass of a body, or its moment of inertia about the
  * axis, and the ground has none,
  *
- *     k = m w^2,   d = 2 zeta m w,   w = 2 pi 20 Hz,  zeta = 0.3. */
+ *     k = m w^2,   d = 2 zeta m w,   w = 2 pi 20 Hz, of a hard stop 2 pi 100 Hz,  zeta = 0.3.
+ *
+ * A load with the acceleration a brings about rates of a/w in slow contact with a hard stop, which
+ * stay below the default rest_speed for a up to 30 m/s^2. */
 #include "mechanism/joint_axis.h"
 
 #include <math.h>
@@ -15,7 +18,7 @@
 #include "lie/small.h"
 #include "mechanism/coordinate.h"
 
-static const double stop_frequency = 20.0, stop_damping = 0.3;
+static const double stop_frequency = 20.0, hard_stop_frequency = 100.0, stop_damping = 0.3;
 /* A coordinate beyond a limit by less than this is at the limit. */
 static const double limit_tolerance = 1e-9;
 
@@ -25,7 +28,7 @@ pol_joint_axis pol_joint_axis_default(void)
                                      .max = (double)INFINITY,
                                      .damping = -1.0,
                                      .restitution = -1.0,
-                                     .rest_speed = 0.01},
+                                     .rest_speed = 0.05},
                           .friction = {.stribeck_speed = 0.01, .creep_speed = 0.001}};
 }
 
@@ -184,11 +187,13 @@ int poli_joint_axis_force(const pol_mechanism *mechanism, int joint, int index, 
     return axis->stiffness > 0.0 || axis->damping > 0.0;
   }
   if (element == POLI_AXIS_STOP) {
-    const double w = 2.0 * pi * stop_frequency;
+    const int hard = axis->limits.restitution >= 0.0;
+    const double w = 2.0 * pi * (hard ? hard_stop_frequency : stop_frequency);
     const double m = reduced_inertia(mechanism, j, pol_joint_coordinate(j, index)->angular);
     force->type = POL_JOINT_STOP;
     force->limits[0] = axis->limits.min;
     force->limits[1] = axis->limits.max;
+    force->rest_speed = hard ? axis->limits.rest_speed : 0.0;
     force->stiffness[0] = axis->limits.stiffness > 0.0 ? axis->limits.stiffness : m * w * w;
     force->damping[0] = axis->limits.damping >= 0.0
                             ? axis->limits.damping

@@ -13,6 +13,16 @@ static double depth_of(const pol_force *force, double value, int *side)
   return *side > 0 ? value - force->limits[1] : *side < 0 ? force->limits[0] - value : 0.0;
 }
 
+/* The share that a hard stop has of its force at the rate u into it, and its derivative. */
+static double stop_share(const pol_force *force, double u, double *share_u)
+{
+  *share_u = 0.0;
+  if (!(force->rest_speed > 0.0 && u > force->rest_speed)) return 1.0;
+  const double z = fmin(u / force->rest_speed - 1.0, 1.0);
+  *share_u = -6.0 * z * (1.0 - z) / force->rest_speed;
+  return 1.0 - z * z * (3.0 - 2.0 * z);
+}
+
 /* With x = d u / (k p):  dT/dp = -k (1 + tanh x - x (1 - tanh^2 x)),  dT/du = -d (1 - tanh^2 x). */
 static poli_joint_law stop_law(const pol_force *force, double value, double rate)
 {
@@ -24,9 +34,11 @@ static poli_joint_law stop_law(const pol_force *force, double value, double rate
   const double x = d * side * rate / (k * p), th = tanh(x);
   /* 1 - tanh^2 x decays faster than x grows */
   const double slope = fabs(x) < 350.0 ? 1.0 / (cosh(x) * cosh(x)) : 0.0;
-  law.T = -side * k * p * (1.0 + th);
-  law.by_value = -k * (1.0 + th - (slope > 0.0 ? x * slope : 0.0));
-  law.by_rate = -d * slope;
+  double share_u;
+  const double share = stop_share(force, side * rate, &share_u);
+  law.T = -side * k * p * (1.0 + th) * share;
+  law.by_value = -k * (1.0 + th - (slope > 0.0 ? x * slope : 0.0)) * share;
+  law.by_rate = -d * slope * share - k * p * (1.0 + th) * share_u;
   return law;
 }
 
@@ -56,37 +68,53 @@ poli_joint_law poli_joint_law_at(const pol_force *force, double value, double ra
                           .by_rate = -c};
 }
 
-double poli_joint_law_energy(const pol_force *force, double value)
+double poli_joint_law_energy(const pol_force *force, double value, double rate)
 {
-  int side;
+  int side = 0;
+  double share_u;
   const double p = force->type == POL_JOINT_STOP     ? depth_of(force, value, &side)
                    : force->type == POL_JOINT_SPRING ? value - force->rest
                                                      : 0.0;
-  return 0.5 * force->stiffness[0] * p * p;
+  return 0.5 * force->stiffness[0] * p * p * stop_share(force, side * rate, &share_u);
 }
 
 /* The quotient of a stop is -k (p1 + p0) / 2 as long as both ends are beyond the same limit; else,
  * with E1 and E0 the energies and w the way, T = -(E1 - E0)/w and dT/d(after) = (T1 - T) / w. */
-poli_joint_law poli_joint_law_between(const pol_force *force, double before, double after)
+static poli_joint_law stop_between(const pol_force *force, double before, double after, double rate)
 {
   const double way = after - before, k = force->stiffness[0];
-  poli_joint_law end = poli_joint_law_at(force, after, 0.0, 0.0);
-  if (force->type == POL_JOINT_FRICTION) return (poli_joint_law){0};
-  if (force->type == POL_JOINT_SPRING) {
-    end.T = force->actuator - k * (0.5 * (before + after) - force->rest);
-    end.by_value = -0.5 * k;
-    return end;
-  }
   int from, to;
   const double p0 = depth_of(force, before, &from), p1 = depth_of(force, after, &to);
-  poli_joint_law law = {0};
-  if (from == to) {
-    law.T = -to * 0.5 * k * (p0 + p1);
-    law.by_value = to ? -0.5 * k : 0.0;
-    return law;
+  double share_u;
+  const int side = p1 > p0 ? to : from;
+  const double share = stop_share(force, side * rate, &share_u);
+  poli_joint_law law = {.T = -to * 0.5 * k * (p0 + p1), .by_value = to ? -0.5 * k : 0.0};
+  if (from != to) {
+    law.T = -0.5 * k * (p1 * p1 - p0 * p0) / way;
+    law.by_value = (-to * k * p1 - law.T) / way;
   }
-  law.T = -0.5 * k * (p1 * p1 - p0 * p0) / way;
-  law.by_value = (end.T - law.T) / way;
+  law.by_rate = side * share_u * law.T;
+  law.T *= share;
+  law.by_value *= share;
+  return law;
+}
+
+poli_joint_law poli_joint_law_between(const pol_force *force, double before, double after,
+                                      double rate)
+{
+  const double mean = 0.5 * (before + after);
+  const poli_joint_law moving = poli_joint_law_at(force, mean, rate, 0.0);
+  if (force->type != POL_JOINT_STOP)
+    return (poli_joint_law){
+        .T = moving.T, .by_value = 0.5 * moving.by_value, .by_rate = moving.by_rate};
+  /* the spring between both ends, and at their mean what the damper adds to it */
+  pol_force spring = *force;
+  spring.damping[0] = 0.0;
+  const poli_joint_law resting = poli_joint_law_at(&spring, mean, rate, 0.0);
+  poli_joint_law law = stop_between(force, before, after, rate);
+  law.T += moving.T - resting.T;
+  law.by_value += 0.5 * (moving.by_value - resting.by_value);
+  law.by_rate += moving.by_rate - resting.by_rate;
   return law;
 }
 

@@ -6,6 +6,10 @@
  *     friction  T = -(mu(u) N + s(u)) tanh(u / u_c) - b u,
  *               mu = mu_k + (mu_s - mu_k) exp(-(u / u_s)^2), likewise s of the levels
  *
+ * A hard stop, with impacts by events, has this force for slow contacts alone: it is multiplied by
+ * the smooth step 1 - 3 x^2 + 2 x^3, x = u / u_rest - 1 from 0 to 1, so that the end of a step
+ * beyond the limit does not disturb the impact that is found within the step.
+ *
  * A stop is Lipschitz continuous: dT/dtheta and dT/du are bounded by about 2.1 k and by d.  Its
  * damper never pulls, and takes out energy at any rate.  Friction with a Stribeck curve follows
  * Armstrong-Helouvry, Dupont and Canudas de Wit 1994, section 2.
@@ -25,12 +29,13 @@ typedef struct poli_joint_law {
 /* The law of an element on a joint coordinate: joint-spring, joint-stop or joint-friction. */
 poli_joint_law poli_joint_law_at(const pol_force *force, double value, double rate, double load);
 
-/* Its energy, with T = -dE/dtheta at rest. */
-double poli_joint_law_energy(const pol_force *force, double value);
+/* Its energy, with T = -dE/dtheta at rest; a hard stop has none at rates that it lets go. */
+double poli_joint_law_energy(const pol_force *force, double value, double rate);
 
-/* -(E(after) - E(before)) / (after - before), the mean of T at rest, with the derivative by `after`
- * in by_value; an actuator included. */
-poli_joint_law poli_joint_law_between(const pol_force *force, double before, double after);
+/* The law between two values with the mean rate: its spring does the work -(E(after) - E(before)),
+ * all else is that of the mean.  by_value is the derivative by `after`. */
+poli_joint_law poli_joint_law_between(const pol_force *force, double before, double after,
+                                      double rate);
 
 /* Parts of a reaction: force and torque, across and along the axis. */
 enum { POLI_LOAD_PARTS = 4 };

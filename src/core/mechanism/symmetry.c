@@ -282,7 +282,7 @@ static int require_element(space *s, const pol_mechanism *mechanism, const pol_f
   case POL_JOINT_STOP:
   case POL_JOINT_FRICTION:
     require_joint_coordinate(s, mechanism, force->joint);
-    return force->type == POL_JOINT_STOP && force->damping[0] == 0.0;
+    return force->type == POL_JOINT_STOP && force->damping[0] == 0.0 && force->rest_speed == 0.0;
   case POL_CALLBACK_FORCE: /* it is not known whether its two wrenches are opposite */
     break;
   }

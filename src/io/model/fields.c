@@ -262,14 +262,15 @@ static const poli_field limit_fields[] = {
     {"max", &poli_number, AT(max), .unit = "m or rad", .standard = "none", .help = "above `min`"},
     {"stiffness", &poli_number, AT(stiffness), &poli_positive, .unit = "N/m or N m/rad",
      .standard = "from the inertia",
-     .help = "of the stop; by default such that both bodies alone swing at 20 Hz"},
+     .help = "of the stop; by default such that both bodies alone swing at 20 Hz, with a "
+             "`restitution` at 100 Hz"},
     {"damping", &poli_number, AT(damping), &poli_not_negative, .unit = "N s/m or N m s/rad",
      .standard = "from the inertia",
      .help = "of the stop; by default 0.3 of critical damping of both bodies alone; it never pulls"},
     {"restitution", &poli_number, AT(restitution), &zero_to_one, .standard = "none",
      .help = "hard stop: an event reverses the rate and multiplies it by this"},
     {"rest_speed", &poli_number, AT(rest_speed), &poli_positive, .unit = "m/s or rad/s",
-     .standard = "0.01", .only_with = "restitution",
+     .standard = "0.05", .only_with = "restitution",
      .help = "slower contacts are left to the spring and damper of the stop"},
     {.key = NULL},
 };
@@ -447,7 +448,7 @@ static const char *joint_reason(const poli_field *field, int type)
 
 #define NO_AXIS                                                                                    \
   {                                                                                                \
-    .limits = {-HUGE_VAL, HUGE_VAL, .damping = -1.0, .restitution = -1.0, .rest_speed = 0.01},     \
+    .limits = {-HUGE_VAL, HUGE_VAL, .damping = -1.0, .restitution = -1.0, .rest_speed = 0.05},     \
     .friction = {.stribeck_speed = 0.01, .creep_speed = 0.001}                                     \
   }
 
