@@ -148,12 +148,12 @@ typedef struct pol_joint_friction {
  * spring, which lets go of faster ones: its force is multiplied by a smooth step from 1 at
  * rest_speed to 0 at twice that rate into the stop. */
 typedef struct pol_joint_limits {
-  double min, max;       /* m or rad including full turns; -INFINITY, INFINITY: none; min < max */
-  double stiffness;      /* N/m or N m/rad, > 0; 0: such that both bodies alone swing at 20 Hz, with
-                            a restitution at 100 Hz */
-  double damping;        /* N s/m or N m s/rad; < 0: 0.3 of critical damping, of both bodies alone */
-  double restitution;    /* 0 to 1; < 0: no event */
-  double rest_speed;     /* m/s or rad/s, > 0 */
+  double min, max;    /* m or rad including full turns; -INFINITY, INFINITY: none; min < max */
+  double stiffness;   /* N/m or N m/rad, > 0; 0: such that both bodies alone swing at 20 Hz, with
+                         a restitution at 100 Hz */
+  double damping;     /* N s/m or N m s/rad; < 0: 0.3 of critical damping, of both bodies alone */
+  double restitution; /* 0 to 1; < 0: no event */
+  double rest_speed;  /* m/s or rad/s, > 0 */
 } pol_joint_limits;
 
 /* What acts on one free coordinate of a joint. */
@@ -418,7 +418,8 @@ void pol_mechanism_gravity(const pol_mechanism *mechanism, double gravity[3]);
 pol_body pol_body_default(void);
 pol_marker pol_marker_default(void);
 pol_joint pol_joint_default(void);
-pol_joint_axis pol_joint_axis_default(void); /* nothing acts; speeds of friction and stops are set */
+pol_joint_axis
+pol_joint_axis_default(void); /* nothing acts; speeds of friction and stops are set */
 pol_force pol_force_default(void);
 pol_function pol_function_default(void);
 pol_drive pol_drive_default(void);

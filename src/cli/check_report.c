@@ -176,10 +176,11 @@ static void describe_force(const pol_mechanism *mechanism, const pol_force *forc
   case POL_JOINT_STOP: {
     const pol_coordinate_info *coordinate = spring_coordinate(mechanism, force);
     const int turns = coordinate->angular;
-    snprintf(text, size, "stop of the %s of %s from %.10g to %.10g %s, stiffness %.10g %s, damping %.10g %s",
-             coordinate->key, pol_mechanism_joint(mechanism, force->joint)->name,
-             force->limits[0], force->limits[1], turns ? "rad" : "m", k[0],
-             turns ? "N m/rad" : "N/m", c[0], turns ? "N m s/rad" : "N s/m");
+    snprintf(text, size,
+             "stop of the %s of %s from %.10g to %.10g %s, stiffness %.10g %s, damping %.10g %s",
+             coordinate->key, pol_mechanism_joint(mechanism, force->joint)->name, force->limits[0],
+             force->limits[1], turns ? "rad" : "m", k[0], turns ? "N m/rad" : "N/m", c[0],
+             turns ? "N m s/rad" : "N s/m");
     break;
   }
   case POL_JOINT_FRICTION: {
@@ -192,8 +193,7 @@ static void describe_force(const pol_mechanism *mechanism, const pol_force *forc
              coordinate->key, pol_mechanism_joint(mechanism, force->joint)->name, own->coefficient,
              fmax(own->coefficient, own->static_coefficient), own->level,
              fmax(own->level, own->static_level), turns ? "N m" : "N", own->viscous,
-             turns ? "N m s/rad" : "N s/m", own->creep_speed,
-             turns ? "rad/s" : "m/s");
+             turns ? "N m s/rad" : "N s/m", own->creep_speed, turns ? "rad/s" : "m/s");
     break;
   }
   case POL_JOINT_SPRING: {
@@ -613,14 +613,14 @@ static json_t *force_json(const pol_mechanism *mechanism, const pol_force *force
                      "stiffness", force->stiffness[0], "damping", force->damping[0]);
   case POL_JOINT_FRICTION: {
     const pol_joint_friction *f = &force->friction;
-    return json_pack(
-        "{s:s, s:s, s:s, s:s, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "name",
-        force->name, "type", type, "joint", pol_mechanism_joint(mechanism, force->joint)->name,
-        "coordinate", spring_coordinate(mechanism, force)->key, "coefficient", f->coefficient,
-        "static_coefficient", f->static_coefficient, "level", f->level, "static_level",
-        f->static_level, "viscous", f->viscous, "radius", f->radius, "thrust_radius",
-        f->thrust_radius, "length", f->length, "stribeck_speed", f->stribeck_speed, "creep_speed",
-        f->creep_speed);
+    return json_pack("{s:s, s:s, s:s, s:s, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}",
+                     "name", force->name, "type", type, "joint",
+                     pol_mechanism_joint(mechanism, force->joint)->name, "coordinate",
+                     spring_coordinate(mechanism, force)->key, "coefficient", f->coefficient,
+                     "static_coefficient", f->static_coefficient, "level", f->level, "static_level",
+                     f->static_level, "viscous", f->viscous, "radius", f->radius, "thrust_radius",
+                     f->thrust_radius, "length", f->length, "stribeck_speed", f->stribeck_speed,
+                     "creep_speed", f->creep_speed);
   }
   case POL_JOINT_SPRING:
     return json_pack("{s:s, s:s, s:s, s:s, s:f, s:f, s:f, s:f}", "name", force->name, "type", type,

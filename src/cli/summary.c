@@ -588,9 +588,9 @@ static json_t *results_json(const cli_outcome *outcome)
   json_t *events = json_array();
   for (long i = 0; i < outcome->num_events; i++) {
     const cli_event *event = &outcome->events[i];
-    cli_json_append(
-        &events, json_pack("{s:o, s:s}", "t", cli_json_number(event->t), "name",
-                           pol_simulation_get_event(outcome->simulation, event->index)->name));
+    cli_json_append(&events,
+                    json_pack("{s:o, s:s}", "t", cli_json_number(event->t), "name",
+                              pol_simulation_get_event(outcome->simulation, event->index)->name));
   }
   return json_pack(
       "{s:I, s:I, s:o, s:o, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:{s:o, s:o, s:o}, "

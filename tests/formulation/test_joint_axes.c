@@ -5,7 +5,7 @@
 /* What each coordinate of the joints of a mechanism has. */
 typedef struct content {
   double stiffness, damping, armature;
-  double stop, stop_damping;     /* stiffness and damping; 0: no limits */
+  double stop, stop_damping; /* stiffness and damping; 0: no limits */
   double coefficient, level;
 } content;
 
@@ -14,8 +14,8 @@ typedef struct content {
 static void fill_axes(const pol_mechanism *mechanism, const pol_joint *joint, const content *c,
                       pol_joint_axis axes[4], uint64_t *seed)
 {
-  const int by_reaction = joint->type == POL_REVOLUTE || joint->type == POL_PRISMATIC ||
-                          joint->type == POL_CYLINDRICAL;
+  const int by_reaction =
+      joint->type == POL_REVOLUTE || joint->type == POL_PRISMATIC || joint->type == POL_CYLINDRICAL;
   for (int i = 0; i < pol_joint_num_coordinates(joint); i++) {
     poli_coordinate_kernel kernel;
     poli_frame frames[2];
@@ -33,17 +33,17 @@ static void fill_axes(const pol_mechanism *mechanism, const pol_joint *joint, co
       axes[i].limits.stiffness = c->stop;
       axes[i].limits.damping = c->stop_damping;
     }
-    axes[i].friction = (pol_joint_friction){.coefficient = by_reaction ? c->coefficient : 0.0,
-                                            .static_coefficient =
-                                                by_reaction ? 1.4 * c->coefficient : 0.0,
-                                            .level = c->level,
-                                            .static_level = 1.3 * c->level,
-                                            .viscous = 0.3 * c->level,
-                                            .radius = 0.7,
-                                            .thrust_radius = 0.4,
-                                            .length = 0.9,
-                                            .stribeck_speed = 1.7,
-                                            .creep_speed = 0.8};
+    axes[i].friction =
+        (pol_joint_friction){.coefficient = by_reaction ? c->coefficient : 0.0,
+                             .static_coefficient = by_reaction ? 1.4 * c->coefficient : 0.0,
+                             .level = c->level,
+                             .static_level = 1.3 * c->level,
+                             .viscous = 0.3 * c->level,
+                             .radius = 0.7,
+                             .thrust_radius = 0.4,
+                             .length = 0.9,
+                             .stribeck_speed = 1.7,
+                             .creep_speed = 0.8};
   }
 }
 
@@ -139,7 +139,8 @@ static void reflected_inertias_match_finite_differences(void **state)
 {
   (void)state;
   check_terms(&(content){.armature = 0.8}, 15);
-  check_terms(&(content){.armature = 0.8, .stop = 2.0, .stop_damping = 0.5, .coefficient = 0.3}, 16);
+  check_terms(&(content){.armature = 0.8, .stop = 2.0, .stop_damping = 0.5, .coefficient = 0.3},
+              16);
 }
 
 /* At rest a stop is the gradient of its energy. */

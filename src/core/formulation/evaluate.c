@@ -197,8 +197,7 @@ static pol_status collect_wrenches(evaluation *e, unsigned parts)
   memset(e->wrench, 0, (size_t)f->num_bodies * sizeof *e->wrench);
   for (int i = 0; i < f->num_bodies; i++)
     add_body_wrench(f->bodies[i].body, f->gravity, &e->frames[i], parts, e->wrench[i]);
-  for (int k = 0; k < f->num_armatures; k++)
-    add_armature_wrench(e, &f->armatures[k].kernel, parts);
+  for (int k = 0; k < f->num_armatures; k++) add_armature_wrench(e, &f->armatures[k].kernel, parts);
   if (parts & POL_FORCE) status = subtract_forces(e);
   if (status || !(parts & POL_REACTION)) return status;
   for (int k = 0; k < f->num_joints; k++) {
@@ -655,7 +654,8 @@ static pol_status add_force(const evaluation *e, int k)
   return POL_OK;
 }
 
-/* M_c = J g g^T, D_c = J g (dc''/dy)^T and K_c = J (c'' H + g (dc''/dq)^T) of a reflected inertia */
+/* M_c = J g g^T, D_c = J g (dc''/dy)^T and K_c = J (c'' H + g (dc''/dq)^T) of a reflected inertia
+ */
 static void add_armature(const evaluation *e, const poli_placed_armature *placed)
 {
   const poli_armature *armature = &placed->kernel;

@@ -213,9 +213,8 @@ int poli_expressions_read(const pol_formulation *formulation, poli_signal *signa
     const poli_placed_force *force = &formulation->forces[k];
     for (int i = 0; i < force->spring.load.num_rows && count < POLI_MAX_INPUTS; i++)
       if (force->spring.load.weight[force->spring.load.part[i]] != 0.0)
-        signals[count++] = (poli_signal){.kind = POLI_SIGNAL_MULTIPLIER,
-                                         .object = force->kernel.force->joint,
-                                         .component = i};
+        signals[count++] = (poli_signal){
+            .kind = POLI_SIGNAL_MULTIPLIER, .object = force->kernel.force->joint, .component = i};
   }
   return count;
 }

@@ -1,8 +1,8 @@
 /* Reflected inertias; see armature.h.  With w, A the angular velocity and acceleration of the first
  * body, v, B those of the second, all in body axes,
  *
- *     U' = R1 (w x a),   U'' = R1 (w x (w x a) + A x a),   y'' = x2'' - x1'' + R2 (v x (v x s) + B x s),
- *     c'' = U'' . y + 2 U' . y' + U . y'',
+ *     U' = R1 (w x a),   U'' = R1 (w x (w x a) + A x a),   y'' = x2'' - x1'' + R2 (v x (v x s) + B
+ * x s), c'' = U'' . y + 2 U' . y' + U . y'',
  *
  * and the derivatives follow from d(R p) = R (dphi x p). */
 #include "mechanism/armature.h"
@@ -24,15 +24,14 @@ void poli_armature_setup(poli_armature *armature, const pol_mechanism *mechanism
   for (int i = 0; i < 2; i++) {
     double A[9];
     pol_quat_to_matrix(pol_mechanism_marker(mechanism, j->marker[i])->rotation, A);
-    for (int k = 0; k < 3; k++)
-      armature->constant[6 * i + k] = (i ? 1.0 : -1.0) * A[3 * k + axis];
+    for (int k = 0; k < 3; k++) armature->constant[6 * i + k] = (i ? 1.0 : -1.0) * A[3 * k + axis];
   }
 }
 
 /* U and y with their derivatives by time, in global axes, and what turns with the bodies. */
 typedef struct motion {
-  double a[3][3];         /* of the axis, in axes of the first body: a, w x a, ... */
-  double s[3][3];         /* of the point, in axes of the second body */
+  double a[3][3];          /* of the axis, in axes of the first body: a, w x a, ... */
+  double s[3][3];          /* of the point, in axes of the second body */
   double U[3][3], y[3][3]; /* U, U', U'' and y, y', y'' */
 } motion;
 

@@ -303,7 +303,8 @@ double pol_mechanism_coordinate(const pol_mechanism *mechanism, int joint,
   return poli_coordinate_value(&kernel, &first, &second);
 }
 
-/* --- springs, stops and friction --------------------------------------------------------------- */
+/* --- springs, stops and friction ---------------------------------------------------------------
+ */
 
 void poli_joint_spring_setup(poli_joint_spring *spring, const pol_mechanism *mechanism, int force)
 {

@@ -50,9 +50,8 @@ static void check_limits(poli_rules *check, const pol_joint_limits *l, double st
   char value[32];
   if (isnan(l->min) || isnan(l->max) || !(l->min < l->max)) {
     snprintf(value, sizeof value, "%.10g", l->min);
-    poli_refuse(check, "limits.min", value, "",
-                "must be below \"max\"%s", l->min == 0.0 && l->max == 0.0
-                    ? "; pol_joint_axis_default() sets no limits" : "");
+    poli_refuse(check, "limits.min", value, "", "must be below \"max\"%s",
+                l->min == 0.0 && l->max == 0.0 ? "; pol_joint_axis_default() sets no limits" : "");
     return;
   }
   poli_number_rules(check, "limits.stiffness", &l->stiffness, 1, POLI_NOT_NEGATIVE_NUMBER);
@@ -86,8 +85,7 @@ static void check_friction(poli_rules *check, const pol_joint *joint, int angula
   if (!has_friction(f)) return;
   poli_number_rules(check, "friction.stribeck_speed", &f->stribeck_speed, 1, POLI_POSITIVE_NUMBER);
   poli_number_rules(check, "friction.creep_speed", &f->creep_speed, 1, POLI_POSITIVE_NUMBER);
-  const char *key =
-      f->coefficient > 0.0 ? "friction.coefficient" : "friction.static_coefficient";
+  const char *key = f->coefficient > 0.0 ? "friction.coefficient" : "friction.static_coefficient";
   char value[32];
   snprintf(value, sizeof value, "%.10g", fmax(f->coefficient, f->static_coefficient));
   if (!(f->coefficient > 0.0 || f->static_coefficient > 0.0)) return;

@@ -52,10 +52,10 @@ static poli_joint_law friction_law(const pol_joint_friction *f, double rate, dou
   const double x = rate / f->creep_speed, sign = tanh(x);
   const double sign_u = fabs(x) < 350.0 ? 1.0 / (cosh(x) * cosh(x) * f->creep_speed) : 0.0;
   const double limit = mu * load + level;
-  return (poli_joint_law){
-      .T = -limit * sign - f->viscous * rate,
-      .by_rate = -limit * sign_u - (more * load + higher) * bell_u * sign - f->viscous,
-      .by_load = -mu * sign};
+  return (poli_joint_law){.T = -limit * sign - f->viscous * rate,
+                          .by_rate =
+                              -limit * sign_u - (more * load + higher) * bell_u * sign - f->viscous,
+                          .by_load = -mu * sign};
 }
 
 poli_joint_law poli_joint_law_at(const pol_force *force, double value, double rate, double load)
@@ -63,9 +63,8 @@ poli_joint_law poli_joint_law_at(const pol_force *force, double value, double ra
   const double k = force->stiffness[0], c = force->damping[0];
   if (force->type == POL_JOINT_STOP) return stop_law(force, value, rate);
   if (force->type == POL_JOINT_FRICTION) return friction_law(&force->friction, rate, load);
-  return (poli_joint_law){.T = force->actuator - c * rate - k * (value - force->rest),
-                          .by_value = -k,
-                          .by_rate = -c};
+  return (poli_joint_law){
+      .T = force->actuator - c * rate - k * (value - force->rest), .by_value = -k, .by_rate = -c};
 }
 
 double poli_joint_law_energy(const pol_force *force, double value, double rate)
@@ -142,8 +141,8 @@ void poli_joint_load_setup(poli_joint_load *load, const pol_mechanism *mechanism
     /* a row of axes i and j has a torque about the third */
     const int turns = rows[i].kind == POL_ROW_ROTATION;
     const int along = (turns ? 3 - rows[i].axis - rows[i].other : rows[i].axis) == axis;
-    load->part[i] = turns ? (along ? TORQUE_ALONG : TORQUE_ACROSS)
-                          : (along ? FORCE_ALONG : FORCE_ACROSS);
+    load->part[i] =
+        turns ? (along ? TORQUE_ALONG : TORQUE_ACROSS) : (along ? FORCE_ALONG : FORCE_ACROSS);
   }
   const double arm = f->length > 0.0 ? 2.0 / f->length : 0.0;
   load->weight[FORCE_ACROSS] = angular ? f->radius : 1.0;

@@ -166,8 +166,8 @@ static void check_table(poli_rules *check, const void *element, int type)
 {
   for (const struct number_field *f = number_fields; f < number_fields + NUM_FIELDS; f++)
     if (f->element == check->element && (f->types == 0 || (type >= 0 && (f->types >> type & 1u))))
-      poli_number_rules(check, f->name, (const double *)((const char *)element + f->offset), f->count,
-                    f->rule);
+      poli_number_rules(check, f->name, (const double *)((const char *)element + f->offset),
+                        f->count, f->rule);
 }
 
 /* --- names, rotations ------------------------------------------------------------------------- */

@@ -187,8 +187,8 @@ static double initial_distance(const pol_mechanism *mechanism, const int markers
 static int make_axes(builder *b, const poli_place *place, const poli_model_joint *from,
                      pol_joint_axis axes[POLI_JOINT_COORDINATES])
 {
-  static const char *const keys[] = {"stiffness", "damping", "rest", "armature", "limits",
-                                     "friction"};
+  static const char *const keys[] = {"stiffness", "damping", "rest",
+                                     "armature",  "limits",  "friction"};
   const pol_joint *joint = &from->joint;
   const int known = pol_joint_type_name(joint->type) != NULL;
   const int count = known ? pol_joint_num_coordinates(joint) : 0;
@@ -200,8 +200,9 @@ static int make_axes(builder *b, const poli_place *place, const poli_model_joint
     if (!at.value) continue;
     given = 1;
     if (count != 1 && joint->type == POL_GENERIC && joint->locked)
-      poli_report(b->reader, &at, "", count ? "must stand inside \"coordinates\": this joint has several"
-                         : "must not be given: this joint has no angle or displacement");
+      poli_report(b->reader, &at, "",
+                  count ? "must stand inside \"coordinates\": this joint has several"
+                        : "must not be given: this joint has no angle or displacement");
     else if (coordinates.value)
       poli_report(b->reader, &at, "", "must not be given together with \"coordinates\"");
   }

@@ -266,7 +266,8 @@ static const poli_field limit_fields[] = {
              "`restitution` at 100 Hz"},
     {"damping", &poli_number, AT(damping), &poli_not_negative, .unit = "N s/m or N m s/rad",
      .standard = "from the inertia",
-     .help = "of the stop; by default 0.3 of critical damping of both bodies alone; it never pulls"},
+     .help =
+         "of the stop; by default 0.3 of critical damping of both bodies alone; it never pulls"},
     {"restitution", &poli_number, AT(restitution), &zero_to_one, .standard = "none",
      .help = "hard stop: an event reverses the rate and multiplies it by this"},
     {"rest_speed", &poli_number, AT(rest_speed), &poli_positive, .unit = "m/s or rad/s",
@@ -312,27 +313,47 @@ static const poli_kind limits_kind =
     KIND("limits", "must be an object such as {\"min\": -1, \"max\": 1}", limit_fields,
          sizeof(pol_joint_limits), .check = poli_check_limits,
          .schema = "{'anyOf': [{'required': ['min']}, {'required': ['max']}]}");
-static const poli_kind friction_kind =
-    KIND("friction", "must be an object such as {\"level\": 0.1}", friction_fields,
-         sizeof(pol_joint_friction), .check = poli_check_friction,
-         .schema = "{'minProperties': 1}");
+static const poli_kind friction_kind = KIND(
+    "friction", "must be an object such as {\"level\": 0.1}", friction_fields,
+    sizeof(pol_joint_friction), .check = poli_check_friction, .schema = "{'minProperties': 1}");
 
 /* The keys of one coordinate: `axis` is the pol_joint_axis in the struct of the object. */
 #define AXIS_FIELDS(axis, t)                                                                       \
-  {"stiffness", &poli_number, AT(axis stiffness), &poli_not_negative, .types = (t),                \
-   .unit = "N/m or N m/rad", .standard = "0", .help = "spring on the coordinate"},                 \
-      {"damping", &poli_number, AT(axis damping), &poli_not_negative, .types = (t),                \
-       .unit = "N s/m or N m s/rad", .standard = "0", .help = "damper on the coordinate"},         \
-      {"rest", &poli_number, AT(axis rest), .types = (t), .only_with = "stiffness",                \
-       .unit = "m or rad", .standard = "0", .help = "coordinate of the relaxed spring"},           \
-      {"armature", &poli_number, AT(axis armature), &poli_not_negative, .types = (t),              \
-       .unit = "kg or kg m^2", .standard = "0",                                                    \
+  {"stiffness",        &poli_number,                                                               \
+   AT(axis stiffness), &poli_not_negative,                                                         \
+   .types = (t),       .unit = "N/m or N m/rad",                                                   \
+   .standard = "0",    .help = "spring on the coordinate"},                                        \
+      {"damping",        &poli_number,                                                             \
+       AT(axis damping), &poli_not_negative,                                                       \
+       .types = (t),     .unit = "N s/m or N m s/rad",                                             \
+       .standard = "0",  .help = "damper on the coordinate"},                                      \
+      {"rest",                                                                                     \
+       &poli_number,                                                                               \
+       AT(axis rest),                                                                              \
+       .types = (t),                                                                               \
+       .only_with = "stiffness",                                                                   \
+       .unit = "m or rad",                                                                         \
+       .standard = "0",                                                                            \
+       .help = "coordinate of the relaxed spring"},                                                \
+      {"armature",                                                                                 \
+       &poli_number,                                                                               \
+       AT(axis armature),                                                                          \
+       &poli_not_negative,                                                                         \
+       .types = (t),                                                                               \
+       .unit = "kg or kg m^2",                                                                     \
+       .standard = "0",                                                                            \
        .help = "inertia of a rotor, [reflected](#joints-with-springs-stops-and-friction) to the "  \
                "coordinate"},                                                                      \
-      {"limits", &poli_object, AT(axis limits), &limits_kind, .types = (t), .standard = "none",    \
+      {"limits",                                                                                   \
+       &poli_object,                                                                               \
+       AT(axis limits),                                                                            \
+       &limits_kind,                                                                               \
+       .types = (t),                                                                               \
+       .standard = "none",                                                                         \
        .help = "[stops](#joints-with-springs-stops-and-friction)"},                                \
   {                                                                                                \
-    "friction", &poli_object, AT(axis friction), &friction_kind, .types = (t), .standard = "none", \
+    "friction", &poli_object, AT(axis friction), &friction_kind,                                   \
+        .types = (t), .standard = "none",                                                          \
         .help = "[friction](#joints-with-springs-stops-and-friction)"                              \
   }
 
@@ -345,19 +366,22 @@ static const poli_kind axis_kind =
          sizeof(pol_joint_axis));
 
 /* one for each pol_coordinate that joints have */
-#define COORDINATE(name, number)                                                                    \
+#define COORDINATE(name, number, text)                                                             \
   {                                                                                                \
     .key = (name), .value = &poli_object, .offset = (number) * sizeof(pol_joint_axis),             \
-    .detail = &axis_kind                                                                           \
+    .detail = &axis_kind, .help = (text)                                                           \
   }
 static const poli_field coordinate_fields[] = {
-    COORDINATE("rotation", POL_DRIVE_ROTATION),
-    COORDINATE("translation", POL_DRIVE_TRANSLATION),
-    COORDINATE("translation-x", POL_DRIVE_TRANSLATION_X),
-    COORDINATE("translation-y", POL_DRIVE_TRANSLATION_Y),
-    COORDINATE("translation-z", POL_DRIVE_TRANSLATION_Z),
-    COORDINATE("rotation-1", POL_DRIVE_ROTATION_1),
-    COORDINATE("rotation-2", POL_DRIVE_ROTATION_2),
+    COORDINATE("rotation", POL_DRIVE_ROTATION,
+               "about the axis: `revolute`, `cylindrical`, `planar`, `parallel`, `generic`"),
+    COORDINATE("translation", POL_DRIVE_TRANSLATION,
+               "along the axis: `prismatic`, `cylindrical`, `point-on-line`"),
+    COORDINATE("translation-x", POL_DRIVE_TRANSLATION_X,
+               "`planar`, `point-in-plane`, `parallel`, `generic`"),
+    COORDINATE("translation-y", POL_DRIVE_TRANSLATION_Y, "likewise"),
+    COORDINATE("translation-z", POL_DRIVE_TRANSLATION_Z, "`parallel`, `generic`"),
+    COORDINATE("rotation-1", POL_DRIVE_ROTATION_1, "`universal`: about the first axis"),
+    COORDINATE("rotation-2", POL_DRIVE_ROTATION_2, "`universal`: about the second axis"),
     {.key = NULL},
 };
 #undef COORDINATE
@@ -449,17 +473,20 @@ static const char *joint_reason(const poli_field *field, int type)
 #define NO_AXIS                                                                                    \
   {                                                                                                \
     .limits = {-HUGE_VAL, HUGE_VAL, .damping = -1.0, .restitution = -1.0, .rest_speed = 0.05},     \
-    .friction = {.stribeck_speed = 0.01, .creep_speed = 0.001}                                     \
+    .friction = {                                                                                  \
+      .stribeck_speed = 0.01,                                                                      \
+      .creep_speed = 0.001                                                                         \
+    }                                                                                              \
   }
 
 static const poli_model_joint new_joint = {
     .single = NO_AXIS,
     .coordinates = {NO_AXIS, NO_AXIS, NO_AXIS, NO_AXIS, NO_AXIS, NO_AXIS, NO_AXIS},
     .joint = {.type = (pol_joint_type)-1,
-                                                     .marker = {POL_NOT_FOUND, POL_NOT_FOUND},
-                                                     .length = (double)NAN},
-                                           .bodies = {POL_NOT_FOUND, POL_NOT_FOUND},
-                                           .frame = POL_BODY_AXES};
+              .marker = {POL_NOT_FOUND, POL_NOT_FOUND},
+              .length = (double)NAN},
+    .bodies = {POL_NOT_FOUND, POL_NOT_FOUND},
+    .frame = POL_BODY_AXES};
 
 static const poli_kind joint_kind = KIND(
     "joint", "must be an object that describes a joint", joint_fields, sizeof(poli_model_joint),
