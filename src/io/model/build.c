@@ -203,8 +203,6 @@ static int make_axes(builder *b, const poli_place *place, const poli_model_joint
       poli_report(b->reader, &at, "",
                   count ? "must stand inside \"coordinates\": this joint has several"
                         : "must not be given: this joint has no angle or displacement");
-    else if (coordinates.value)
-      poli_report(b->reader, &at, "", "must not be given together with \"coordinates\"");
   }
   if (count == 1 && !coordinates.value) axes[0] = from->single;
   const char *key;

@@ -318,19 +318,30 @@ static const poli_kind friction_kind = KIND(
     sizeof(pol_joint_friction), .check = poli_check_friction, .schema = "{'minProperties': 1}");
 
 /* The keys of one coordinate: `axis` is the pol_joint_axis in the struct of the object. */
-#define AXIS_FIELDS(axis, t)                                                                       \
-  {"stiffness",        &poli_number,                                                               \
-   AT(axis stiffness), &poli_not_negative,                                                         \
-   .types = (t),       .unit = "N/m or N m/rad",                                                   \
-   .standard = "0",    .help = "spring on the coordinate"},                                        \
-      {"damping",        &poli_number,                                                             \
-       AT(axis damping), &poli_not_negative,                                                       \
-       .types = (t),     .unit = "N s/m or N m s/rad",                                             \
-       .standard = "0",  .help = "damper on the coordinate"},                                      \
+#define AXIS_FIELDS(axis, t, beside)                                                               \
+  {"stiffness",                                                                                    \
+   &poli_number,                                                                                   \
+   AT(axis stiffness),                                                                             \
+   &poli_not_negative,                                                                             \
+   .types = (t),                                                                                   \
+   .not_beside = (beside),                                                                         \
+   .unit = "N/m or N m/rad",                                                                       \
+   .standard = "0",                                                                                \
+   .help = "spring on the coordinate"},                                                            \
+      {"damping",                                                                                  \
+       &poli_number,                                                                               \
+       AT(axis damping),                                                                           \
+       &poli_not_negative,                                                                         \
+       .types = (t),                                                                               \
+       .not_beside = (beside),                                                                     \
+       .unit = "N s/m or N m s/rad",                                                               \
+       .standard = "0",                                                                            \
+       .help = "damper on the coordinate"},                                                        \
       {"rest",                                                                                     \
        &poli_number,                                                                               \
        AT(axis rest),                                                                              \
        .types = (t),                                                                               \
+       .not_beside = (beside),                                                                     \
        .only_with = "stiffness",                                                                   \
        .unit = "m or rad",                                                                         \
        .standard = "0",                                                                            \
@@ -340,25 +351,23 @@ static const poli_kind friction_kind = KIND(
        AT(axis armature),                                                                          \
        &poli_not_negative,                                                                         \
        .types = (t),                                                                               \
+       .not_beside = (beside),                                                                     \
        .unit = "kg or kg m^2",                                                                     \
        .standard = "0",                                                                            \
        .help = "inertia of a rotor, [reflected](#joints-with-springs-stops-and-friction) to the "  \
                "coordinate"},                                                                      \
-      {"limits",                                                                                   \
-       &poli_object,                                                                               \
-       AT(axis limits),                                                                            \
-       &limits_kind,                                                                               \
-       .types = (t),                                                                               \
-       .standard = "none",                                                                         \
-       .help = "[stops](#joints-with-springs-stops-and-friction)"},                                \
+      {"limits",           &poli_object,                                                           \
+       AT(axis limits),    &limits_kind,                                                           \
+       .types = (t),       .not_beside = (beside),                                                 \
+       .standard = "none", .help = "[stops](#joints-with-springs-stops-and-friction)"},            \
   {                                                                                                \
     "friction", &poli_object, AT(axis friction), &friction_kind,                                   \
-        .types = (t), .standard = "none",                                                          \
+        .types = (t), .not_beside = (beside), .standard = "none",                                  \
         .help = "[friction](#joints-with-springs-stops-and-friction)"                              \
   }
 
 #define AT(member) offsetof(pol_joint_axis, member)
-static const poli_field axis_fields[] = {AXIS_FIELDS(, 0), {.key = NULL}};
+static const poli_field axis_fields[] = {AXIS_FIELDS(, 0, NULL), {.key = NULL}};
 #undef AT
 
 static const poli_kind axis_kind =
@@ -445,7 +454,7 @@ static const poli_field joint_fields[] = {
     {"frame", &poli_choice, AT(frame), &joint_frames, .standard = "\"body\"",
      .help = "axes of the translation constraints; `\"global\"` only for types that lock all "
              "translations"},
-    AXIS_FIELDS(single., ONE_COORDINATE),
+    AXIS_FIELDS(single., ONE_COORDINATE, "coordinates"),
     {"coordinates", &poli_object, AT(coordinates), &coordinates_kind, .types = COORDINATES,
      .standard = "none",
      .help = "the six keys above for each coordinate of a joint with several: `rotation`, "
