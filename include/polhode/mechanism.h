@@ -113,6 +113,61 @@ typedef struct pol_joint_row {
   int other; /* 0, 1, 2; rotation rows only */
 } pol_joint_row;
 
+/* Friction of a joint coordinate with the rate u: the force or torque
+ *
+ *     -(mu(u) N + s(u)) tanh(u / creep_speed) - viscous u
+ *
+ * with mu = coefficient + (static_coefficient - coefficient) exp(-(u / stribeck_speed)^2), likewise
+ * s of level and static_level, and the load N from the reaction of the joint, with F and M its
+ * force and torque across (|...| of two components) and along the axis:
+ *
+ *     angle of a revolute or cylindrical joint, N m:  radius |F_across| + thrust_radius |F_along|
+ *                                                     + radius 2 |M_across| / length
+ *     displacement of a prismatic or cylindrical joint, N:  |F_across| + 2 |M_across| / length
+ *                                                           + |M_along| / radius
+ *
+ * Terms with a radius or length of zero are left out, except that a coefficient on an angle needs
+ * a radius.  There is no exact sticking: under a load of a share x of the static limit the
+ * coordinate creeps with creep_speed atanh(x). */
+typedef struct pol_joint_friction {
+  double coefficient, static_coefficient; /* >= 0; static below kinetic: the kinetic one */
+  double level, static_level;             /* N or N m, >= 0; likewise */
+  double viscous;                         /* N s/m or N m s/rad, >= 0 */
+  double radius, thrust_radius, length;   /* m, >= 0 */
+  double stribeck_speed, creep_speed;     /* m/s or rad/s, > 0 */
+} pol_joint_friction;
+
+/* Stops of a joint coordinate.  A spring of this stiffness and damping acts beyond min and max:
+ * at the depth p and with the rate u into the stop, it pushes back with
+ *
+ *     k p (1 + tanh(d u / (k p))),
+ *
+ * which is k p + d u for small rates, continuous, never negative and at most 2 k p.  With a
+ * restitution, the rate changes sign and is multiplied by it where the coordinate reaches the
+ * limit faster than rest_speed (an event of the simulation); slower contacts are left to the
+ * spring, which lets go of faster ones: its force is multiplied by a smooth step from 1 at
+ * rest_speed to 0 at twice that rate into the stop. */
+typedef struct pol_joint_limits {
+  double min, max;    /* m or rad including full turns; -INFINITY, INFINITY: none; min < max */
+  double stiffness;   /* N/m or N m/rad, > 0; 0: such that both bodies alone swing at 20 Hz, with
+                         a restitution at 100 Hz */
+  double damping;     /* N s/m or N m s/rad; < 0: 0.3 of critical damping, of both bodies alone */
+  double restitution; /* 0 to 1; < 0: no event */
+  double rest_speed;  /* m/s or rad/s, > 0 */
+} pol_joint_limits;
+
+/* What acts on one free coordinate of a joint. */
+typedef struct pol_joint_axis {
+  double stiffness, damping; /* N/m and N s/m, or N m/rad and N m s/rad; >= 0 */
+  double rest;               /* coordinate of the relaxed spring, m or rad including full turns */
+  /* Inertia of a rotor, reflected by its gear to this coordinate, kg or kg m^2, >= 0: the kinetic
+   * energy armature u^2 / 2 with the rate u.  It has no gyroscopic terms.  Not for angles of a
+   * universal joint. */
+  double armature;
+  pol_joint_limits limits;
+  pol_joint_friction friction;
+} pol_joint_axis;
+
 /* A joint between two markers. */
 typedef struct pol_joint {
   const char *name;
@@ -124,6 +179,12 @@ typedef struct pol_joint {
   /* 1: the translation rows are in global axes instead of those of the first marker; only if all
    * three translations are locked (pol_joint_locks_point). */
   int global_axes;
+  /* What acts on its coordinates: an array of pol_joint_num_coordinates() elements in their order,
+   * made from pol_joint_axis_default(); NULL: nothing.  The mechanism makes a copy, and a force
+   * element for each spring with damper, stop and friction: POL_JOINT_SPRING, POL_JOINT_STOP and
+   * POL_JOINT_FRICTION.  Their names are "hinge.spring", "hinge.stop" and "hinge.friction" with the
+   * name of the joint; if it has several coordinates, "shaft.spring.translation" and so on. */
+  const pol_joint_axis *axes;
 } pol_joint;
 
 /* Maximum number of rows of a joint. */
@@ -168,7 +229,9 @@ typedef enum pol_force_type {
   POL_DRAG,          /* -coefficient |u| u at the centre of mass of a body with velocity u */
   POL_JOINT_SPRING,  /* spring, damper and actuator on a free coordinate of a joint */
   POL_BUSHING, /* springs and dampers for all translations and rotations between two markers */
-  POL_CALLBACK_FORCE /* computed by a C callback; not in model files */
+  POL_CALLBACK_FORCE, /* computed by a C callback; not in model files */
+  POL_JOINT_STOP,     /* stops of a joint coordinate, made by the mechanism from pol_joint_axis */
+  POL_JOINT_FRICTION  /* friction of a joint coordinate, likewise */
 } pol_force_type;
 /* Energy of a spring-damper with stiffness k and relaxed length l0 at the length l. */
 typedef enum pol_spring_law {
@@ -252,6 +315,12 @@ typedef struct pol_force {
   /* joint-spring: coordinate of the relaxed spring, m or rad including full turns; its actuator is
    * a constant force, N, or torque, N m, in the direction of increasing values */
   double rest;
+  /* joint-stop: min and max of the coordinate, and the rest_speed of a hard stop, else 0;
+   * joint-friction: its numbers.  Set by the mechanism in the elements that it makes from
+   * pol_joint.axes. */
+  double limits[2], rest_speed;
+  pol_joint_friction friction;
+  int made_by_joint; /* 1: made from pol_joint.axes; set by the mechanism */
   /* drag: N s^2/m^2, >= 0 */
   double coefficient;
   /* callback: its bodies, one of which may be POL_GROUND, and its functions */
@@ -349,6 +418,8 @@ void pol_mechanism_gravity(const pol_mechanism *mechanism, double gravity[3]);
 pol_body pol_body_default(void);
 pol_marker pol_marker_default(void);
 pol_joint pol_joint_default(void);
+pol_joint_axis
+pol_joint_axis_default(void); /* nothing acts; speeds of friction and stops are set */
 pol_force pol_force_default(void);
 pol_function pol_function_default(void);
 pol_drive pol_drive_default(void);

@@ -123,7 +123,8 @@ static void write_graph(FILE *file, const pol_model *model)
     const int *marker = NULL;
     int body[2] = {force->body, force->type == POL_SUPPORT ? POL_GROUND : NONE};
     if (force->type == POL_SPRING_DAMPER || force->type == POL_BUSHING) marker = force->marker;
-    if (force->type == POL_JOINT_SPRING)
+    if (force->type == POL_JOINT_SPRING || force->type == POL_JOINT_STOP ||
+        force->type == POL_JOINT_FRICTION)
       marker = pol_mechanism_joint(mechanism, force->joint)->marker;
     for (int end = 0; end < 2; end++) {
       if (marker != NULL) body[end] = pol_mechanism_marker(mechanism, marker[end])->body;

@@ -1,4 +1,5 @@
 /* What polhode check reports, as a table and as JSON. */
+#include <math.h>
 #include <stdio.h>
 
 #include "cli/check.h"
@@ -172,6 +173,29 @@ static void describe_force(const pol_mechanism *mechanism, const pol_force *forc
   case POL_CALLBACK_FORCE: /* not in model files */
     snprintf(text, size, "%s", type);
     break;
+  case POL_JOINT_STOP: {
+    const pol_coordinate_info *coordinate = spring_coordinate(mechanism, force);
+    const int turns = coordinate->angular;
+    snprintf(text, size,
+             "stop of the %s of %s from %.10g to %.10g %s, stiffness %.10g %s, damping %.10g %s",
+             coordinate->key, pol_mechanism_joint(mechanism, force->joint)->name, force->limits[0],
+             force->limits[1], turns ? "rad" : "m", k[0], turns ? "N m/rad" : "N/m", c[0],
+             turns ? "N m s/rad" : "N s/m");
+    break;
+  }
+  case POL_JOINT_FRICTION: {
+    const pol_coordinate_info *coordinate = spring_coordinate(mechanism, force);
+    const pol_joint_friction *own = &force->friction;
+    const int turns = coordinate->angular;
+    snprintf(text, size,
+             "friction of the %s of %s, coefficient %.10g (static %.10g), level %.10g (static "
+             "%.10g) %s, viscous %.10g %s, creep speed %.10g %s",
+             coordinate->key, pol_mechanism_joint(mechanism, force->joint)->name, own->coefficient,
+             fmax(own->coefficient, own->static_coefficient), own->level,
+             fmax(own->level, own->static_level), turns ? "N m" : "N", own->viscous,
+             turns ? "N m s/rad" : "N s/m", own->creep_speed, turns ? "rad/s" : "m/s");
+    break;
+  }
   case POL_JOINT_SPRING: {
 
     const pol_coordinate_info *coordinate = spring_coordinate(mechanism, force);
@@ -536,6 +560,15 @@ static void add_motions(json_t **object, const pol_mechanism *mechanism,
                          "rotations", rotations));
 }
 
+/* Limits, null for one that does not exist. */
+static json_t *limits_json(const double limits[2])
+{
+  json_t *list = json_array();
+  for (int i = 0; i < 2; i++)
+    cli_json_append(&list, isfinite(limits[i]) ? json_real(limits[i]) : json_null());
+  return list;
+}
+
 /* What the type has beside its name; NULL without memory. */
 static json_t *force_json(const pol_mechanism *mechanism, const pol_force *force)
 {
@@ -573,6 +606,22 @@ static json_t *force_json(const pol_mechanism *mechanism, const pol_force *force
                      "preload_torque", cli_json_numbers(force->preload_torque, 3));
   case POL_CALLBACK_FORCE: /* not in model files */
     return json_pack("{s:s, s:s}", "name", force->name, "type", type);
+  case POL_JOINT_STOP:
+    return json_pack("{s:s, s:s, s:s, s:s, s:o, s:f, s:f}", "name", force->name, "type", type,
+                     "joint", pol_mechanism_joint(mechanism, force->joint)->name, "coordinate",
+                     spring_coordinate(mechanism, force)->key, "limits", limits_json(force->limits),
+                     "stiffness", force->stiffness[0], "damping", force->damping[0]);
+  case POL_JOINT_FRICTION: {
+    const pol_joint_friction *f = &force->friction;
+    return json_pack("{s:s, s:s, s:s, s:s, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}",
+                     "name", force->name, "type", type, "joint",
+                     pol_mechanism_joint(mechanism, force->joint)->name, "coordinate",
+                     spring_coordinate(mechanism, force)->key, "coefficient", f->coefficient,
+                     "static_coefficient", f->static_coefficient, "level", f->level, "static_level",
+                     f->static_level, "viscous", f->viscous, "radius", f->radius, "thrust_radius",
+                     f->thrust_radius, "length", f->length, "stribeck_speed", f->stribeck_speed,
+                     "creep_speed", f->creep_speed);
+  }
   case POL_JOINT_SPRING:
     return json_pack("{s:s, s:s, s:s, s:s, s:f, s:f, s:f, s:f}", "name", force->name, "type", type,
                      "joint", pol_mechanism_joint(mechanism, force->joint)->name, "coordinate",

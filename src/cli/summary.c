@@ -368,7 +368,8 @@ void cli_summary_print(const cli_outcome *outcome)
   const long count = outcome->num_events;
   if (count > 0) printf("\n%-24s  %17s\n", "event", "time s");
   for (long i = 0; i < count && i < MAX_SHOWN; i++)
-    printf("%-24s  %17.10f\n", outcome->model->settings.events[outcome->events[i].index].name,
+    printf("%-24s  %17.10f\n",
+           pol_simulation_get_event(outcome->simulation, outcome->events[i].index)->name,
            outcome->events[i].t);
   print_rest("events", (int)(count < INT_MAX ? count : INT_MAX));
   putchar('\n');
@@ -589,8 +590,9 @@ static json_t *results_json(const cli_outcome *outcome)
   json_t *events = json_array();
   for (long i = 0; i < outcome->num_events; i++) {
     const cli_event *event = &outcome->events[i];
-    cli_json_append(&events, json_pack("{s:o, s:s}", "t", cli_json_number(event->t), "name",
-                                       outcome->model->settings.events[event->index].name));
+    cli_json_append(&events,
+                    json_pack("{s:o, s:s}", "t", cli_json_number(event->t), "name",
+                              pol_simulation_get_event(outcome->simulation, event->index)->name));
   }
   return json_pack(
       "{s:I, s:I, s:o, s:o, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:{s:o, s:o, s:o}, "

@@ -25,7 +25,8 @@ BEYOND = re.compile(
     r"to couple|predefined name of|must have distinct end points|or markers at different points|"
     r"same coordinate twice|a component of a body|requires geom1|must be 1/2 in|has no error estimate|"
     r"\| \"[^\"]*\" \| must be .*number|must not be above its|must not depend on itself|"
-    r"must not both be 0|where there are expressions|cannot be counted|numbers overflow")
+    r"friction by the reaction|universal joint turn|violated at the start|must be below|this joint has several|"
+    r"radius of the journal|no such coordinate|must not both be 0|where there are expressions|cannot be counted|numbers overflow")
 
 
 def is_type(value, name):

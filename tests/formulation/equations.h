@@ -163,7 +163,7 @@ static inline void check_products(const system_t *sys)
     product[i] = 0.0;
     for (int j = 0; j < sys->nv; j++) {
       product[i] += M[i * sys->nv + j] * sys->vd[j];
-      assert_near(&M[i * sys->nv + j], &M[j * sys->nv + i], 1, 1e-15);
+      assert_near(&M[i * sys->nv + j], &M[j * sys->nv + i], 1, 1e-14);
     }
   }
   assert_near(product, inertia, sys->nv, 1e-14);

@@ -25,10 +25,18 @@ static int add_marker(pol_mechanism *mechanism, int body, double x, double y, do
   return index;
 }
 
+/* With stops that configurations of these tests are beyond, on both sides, and friction. */
 static void add_joint(pol_mechanism *mechanism, const char *name, pol_joint_type type, int first,
-                      int second)
+                      int second, double damping)
 {
-  pol_joint joint = {.name = name, .type = type, .marker = {first, second}};
+  pol_joint_axis axis = pol_joint_axis_default();
+  pol_joint joint = {.name = name, .type = type, .marker = {first, second}, .axes = &axis};
+  axis.limits.min = -0.02;
+  axis.limits.max = 0.03;
+  axis.limits.stiffness = 5.0;
+  axis.limits.damping = damping;
+  axis.friction.level = damping;
+  axis.friction.creep_speed = 0.5;
   assert_int_equal(pol_mechanism_add_joint(mechanism, &joint, NULL), POL_OK);
 }
 
@@ -59,8 +67,9 @@ static void create(system_t *sys, double damping)
   assert_int_equal(pol_mechanism_add_body(m, &slider, NULL), POL_OK);
   assert_int_equal(pol_mechanism_add_body(m, &bob, NULL), POL_OK);
   add_joint(m, "hinge", POL_REVOLUTE, add_marker(m, POL_GROUND, 0, 0, 0),
-            add_marker(m, 0, -0.5, 0, 0));
-  add_joint(m, "guide", POL_PRISMATIC, add_marker(m, 0, 0.1, 0, 0), add_marker(m, 1, 0.1, 0, 0));
+            add_marker(m, 0, -0.5, 0, 0), damping);
+  add_joint(m, "guide", POL_PRISMATIC, add_marker(m, 0, 0.1, 0, 0), add_marker(m, 1, 0.1, 0, 0),
+            damping);
   add_force(m, (pol_force){.name = "hold", .type = POL_SUPPORT, .body = 1, .stiffness = {3, 4, 5}},
             damping);
   add_force(m,

@@ -166,6 +166,65 @@ static void wrong_joints(void **state)
           "joint 'j': type must lock no rotation: body \"bob\" is a point mass (it is prismatic)");
 }
 
+static void wrong_joint_axes(void **state)
+{
+  pol_mechanism *m = *state;
+  pol_joint_axis axes[2] = {pol_joint_axis_default(), pol_joint_axis_default()};
+  pol_joint joint = {.name = "j", .type = POL_CYLINDRICAL, .marker = {BASE, TIP}, .axes = axes};
+  const double point[3] = {0.0, 0.0, 0.0}, axis[3] = {0.0, 0.0, 1.0};
+  axes[1] = (pol_joint_axis){.stiffness = -1.0, .rest = (double)NAN};
+  refused(m, pol_mechanism_add_joint_at(m, &joint, POL_GROUND, 0, point, axis, NULL),
+          "joint 'j': axes[1].stiffness must be a non-negative number, not -1\n"
+          "joint 'j': axes[1].rest must be a finite number, not nan\n"
+          "joint 'j': axes[1].limits.min must be below \"max\"; pol_joint_axis_default() sets "
+          "no limits (it is 0)");
+  axes[1] = axes[0];
+  axes[0].limits = (pol_joint_limits){.min = 0.5, .max = 1.0, .restitution = 2.0};
+  axes[1].friction = (pol_joint_friction){.coefficient = 0.1, .length = -1.0};
+  refused(m, pol_mechanism_add_joint_at(m, &joint, POL_GROUND, 0, point, axis, NULL),
+          "joint 'j': axes[0].limits.rest_speed must be a positive number, not 0\n"
+          "joint 'j': axes[0].limits.restitution must be a number from 0 to 1, not 2\n"
+          "joint 'j': axes[0].limits.min must not be violated at the start, where the "
+          "coordinate is 0 (it is 0.5)\n"
+          "joint 'j': axes[1].friction.length must be a non-negative number, not -1\n"
+          "joint 'j': axes[1].friction.stribeck_speed must be a positive number, not 0\n"
+          "joint 'j': axes[1].friction.creep_speed must be a positive number, not 0");
+  joint.type = POL_SPHERICAL;
+  refused(m, pol_mechanism_add_joint_at(m, &joint, POL_GROUND, 0, point, NULL, NULL),
+          "joint 'j': axes must be NULL: this joint has no angle or displacement of its own");
+  pol_force stop = pol_force_default();
+  stop.name = "stop";
+  stop.type = POL_JOINT_STOP;
+  refused(m, pol_mechanism_add_force(m, &stop, NULL),
+          "force 'stop': type must not be added: set the axes of the joint (it is joint-stop)");
+}
+
+/* The elements that a joint makes have its name, and stand among the forces. */
+static void joints_make_forces(void **state)
+{
+  pol_mechanism *m = *state;
+  const int before = pol_mechanism_num_forces(m);
+  pol_joint_axis axes[2] = {pol_joint_axis_default(), pol_joint_axis_default()};
+  pol_joint joint = {.name = "j", .type = POL_CYLINDRICAL, .axes = axes};
+  const double point[3] = {0.0, 0.0, 0.0}, axis[3] = {0.0, 0.0, 1.0};
+  axes[0].damping = 2.0;
+  axes[0].friction.level = 3.0;
+  axes[1].limits.max = 4.0;
+  assert_int_equal(pol_mechanism_add_joint_at(m, &joint, POL_GROUND, 0, point, axis, NULL), POL_OK);
+  axes[0].damping = 0.0; /* the mechanism has a copy */
+  assert_int_equal(pol_mechanism_num_forces(m), before + 3);
+  const pol_force *spring = pol_mechanism_force(m, before);
+  assert_string_equal(spring->name, "j.spring.rotation");
+  assert_true(spring->type == POL_JOINT_SPRING && spring->damping[0] == 2.0);
+  assert_int_equal(pol_mechanism_find_force(m, "j.friction.rotation"), before + 1);
+  const pol_force *stop = pol_mechanism_force(m, pol_mechanism_find_force(m, "j.stop.translation"));
+  assert_true(stop->type == POL_JOINT_STOP && stop->coordinate == 1 && stop->limits[1] == 4.0);
+  /* 20 Hz with the mass of the body, 0.3 of critical damping */
+  const double mass = pol_mechanism_body(m, 0)->mass, w = 40.0 * 3.14159265358979323846;
+  assert_near(&stop->stiffness[0], &(double){mass * w * w}, 1, 1e-10);
+  assert_near(&stop->damping[0], &(double){0.6 * mass * w}, 1, 1e-12);
+}
+
 static void wrong_joints_at_a_point(void **state)
 {
   pol_mechanism *m = *state;
@@ -566,6 +625,8 @@ int main(void)
       cmocka_unit_test_setup_teardown(wrong_bodies, setup, teardown),
       cmocka_unit_test_setup_teardown(wrong_markers, setup, teardown),
       cmocka_unit_test_setup_teardown(wrong_joints, setup, teardown),
+      cmocka_unit_test_setup_teardown(wrong_joint_axes, setup, teardown),
+      cmocka_unit_test_setup_teardown(joints_make_forces, setup, teardown),
       cmocka_unit_test_setup_teardown(wrong_joints_at_a_point, setup, teardown),
       cmocka_unit_test_setup_teardown(wrong_forces, setup, teardown),
       cmocka_unit_test_setup_teardown(wrong_drives_and_couplings, setup, teardown),

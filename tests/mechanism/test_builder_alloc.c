@@ -17,11 +17,13 @@ static pol_status build(void *user)
   if (status) return status;
   pol_body body = pol_body_default();
   pol_marker tip = pol_marker_default();
-  pol_joint hinge = {.name = "hinge", .type = POL_CYLINDRICAL};
+  pol_joint_axis axes[2] = {pol_joint_axis_default(), pol_joint_axis_default()};
+  pol_joint hinge = {.name = "hinge", .type = POL_CYLINDRICAL, .axes = axes};
   pol_force force = pol_force_default();
   pol_drive drive = pol_drive_default();
   pol_coupling screw = pol_coupling_default();
   const pol_function table = {.type = POL_TABLE, .count = 3, .values = values, .times = times};
+  axes[0].damping = axes[1].limits.max = axes[1].friction.level = 1.0;
   body.name = "arm";
   tip.name = "tip";
   force = (pol_force){.name = "push", .scale = &table, .expressions = {"t", NULL, "2*slow"}};

@@ -154,6 +154,16 @@ static void events(void **state)
   assert_true(alloc_exhaust(read_input, &names) > 50);
 }
 
+static void joint_axes(void **state)
+{
+  (void)state;
+  input in = {.path = POLHODE_SOURCE_DIR "/models/examples/door.json"};
+  assert_true(alloc_exhaust(read_input, &in) > 50);
+  input keys = {.path = POLHODE_SOURCE_DIR "/tests/data/bad-models/joint-axes.json",
+                .num_errors = 32};
+  assert_true(alloc_exhaust(read_input, &keys) > 50);
+}
+
 static void expressions(void **state)
 {
   (void)state;
@@ -310,6 +320,7 @@ int main(void)
       cmocka_unit_test(couplings_and_locks),
       cmocka_unit_test(shapes),
       cmocka_unit_test(drives),
+      cmocka_unit_test(joint_axes),
       cmocka_unit_test(expressions),
       cmocka_unit_test(events),
       cmocka_unit_test(parameters_copies_and_files),

@@ -201,9 +201,10 @@ static void examples_run_with_their_choice(void **state)
 {
   (void)state;
   static const char *const names[] = {
-      "bouncing_ball",  "chain_20",       "chain_stop", "double_pendulum",  "four_bar_motor",
-      "friction_block", "governor",       "gyroscope",  "lag_actuator",     "pendulum",
-      "pid_pendulum",   "planetary_gear", "squeezer",   "stewart_platform", "suspension"};
+      "bouncing_ball",  "chain_20",     "chain_stop",       "double_pendulum",
+      "four_bar_motor", "door",         "friction_block",   "governor",
+      "gyroscope",      "lag_actuator", "pendulum",         "pid_pendulum",
+      "planetary_gear", "squeezer",     "stewart_platform", "suspension"};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
     char path[300];
     double end[2][3];

@@ -1,7 +1,8 @@
 /* The example models against what mechanics says of them: the period of a pendulum (elliptic
  * integral), a double pendulum in minimal coordinates, the precession of a gyroscope, the height
  * and the forces of a Stewart platform, the equilibrium of a suspension, the momentum of a chain,
- * the published state of a squeezer, momentum and energy of a governor.  All keep their
+ * the published state of a squeezer, momentum and energy of a governor, a
+ * door with closer, friction and stop, the period of stick and slip.  All keep their
  * constraints; the energy of those that lose none changes with the square of the step. */
 #include <stdio.h>
 #include <string.h>
@@ -389,6 +390,82 @@ static void the_governor_keeps_its_balances(void **state)
   assert_true(energy[0] < 1e-3 && energy[1] < 5e-5);
 }
 
+/* J x'' + c x' + k x = 0 from x, x' after the time t. */
+static void swing(double J, double c, double k, double t, double *x, double *u)
+{
+  const double d = 0.5 * c / J, w = sqrt(k / J - d * d), a = *x, b = (*u + d * a) / w;
+  *x = exp(-d * t) * (a * cos(w * t) + b * sin(w * t));
+  *u = exp(-d * t) * ((b * w - d * a) * cos(w * t) - (a * w + d * b) * sin(w * t));
+}
+
+/* Friction shifts the relaxed angle of the closer by its level / k, one way while the door opens
+ * and the other way while it closes; at last the stop balances the closer. */
+static void the_door_falls_shut(void **state)
+{
+  (void)state;
+  const double J = 20.0 * (0.81 + 0.0016) / 12.0 + 20.0 * 0.45 * 0.45, k = 8.0, c = 4.0;
+  const double opening = 0.5 + 0.4 / k, closing = 0.5 - 0.4 / k;
+  const double d = 0.5 * c / J, w = sqrt(k / J - d * d);
+  double x = opening, u = 2.0, widest = 0.0, contact = 0.0;
+  /* open to u = 0: tan(w t) = u w / (d u + k x / J) */
+  swing(J, c, k, atan2(2.0 * w, d * 2.0 + k / J * opening) / w, &x, &u);
+  assert_true(fabs(u) < 1e-12);
+  const double peak = x - opening;
+  /* closed at x = closing */
+  double t = 0.0, at, speed = 0.0;
+  do {
+    t += 1e-4;
+    at = peak + closing;
+    speed = 0.0;
+    swing(J, c, k, t, &at, &speed);
+  } while (at > closing);
+  t += atan2(2.0 * w, d * 2.0 + k / J * opening) / w;
+  run r;
+  begin(&r, EXAMPLES "door.json", 0.0, 0.0);
+  while (advance(&r)) {
+    widest = fmax(widest, value(&r, "hinge.angle"));
+    if (contact == 0.0 && value(&r, "hinge.stop.torque") > 0.0) {
+      contact = value(&r, "t");
+      assert_near(&r.row[channel(&r, "hinge.rate")], &speed, 1, 5e-3);
+    }
+  }
+  assert_near(&widest, &peak, 1, 1e-4);
+  assert_near(&contact, &t, 1, 3e-3);
+  assert_near(&r.row[channel(&r, "hinge.angle")], &(double){-4.0 / 20008.0}, 1, 1e-9);
+  assert_near(&r.row[channel(&r, "hinge.rate")], &(double){0.0}, 1, 1e-9);
+  finish(&r);
+}
+
+/* Coulomb friction with a static coefficient: stick for 2 D / v, slip for 2 (pi - atan(D w / v)) /
+ * w with D = (mu_s - mu_k) g / w^2; the regularised law is within some parts of a thousand. */
+static void the_block_sticks_and_slips(void **state)
+{
+  (void)state;
+  const double w = 10.0, v = 0.1, D = 0.1 * gravity / (w * w);
+  const double period = 2.0 * D / v + 2.0 * (pi - atan(D * w / v)) / w;
+  double before = 0.0, first = 0.0, last = 0.0, highest = 0.0, lowest = 1.0;
+  int slips = 0;
+  run r;
+  begin(&r, EXAMPLES "stick_slip.json", 0.0, 0.0);
+  while (advance(&r)) {
+    const double u = value(&r, "block.velocity.x"), t = value(&r, "t"),
+                 x = value(&r, "block.position.x");
+    if (before > 0.0 && u <= 0.0) {
+      if (slips == 0) first = t;
+      last = t;
+      slips++;
+    }
+    before = u;
+    highest = fmax(highest, x);
+    if (slips > 0) lowest = fmin(lowest, x);
+  }
+  assert_int_equal(slips, 6);
+  assert_near(&(double){(last - first) / (slips - 1)}, &period, 1, 2e-3);
+  assert_near(&highest, &(double){0.3 * gravity / (w * w) + hypot(D, v / w)}, 1, 1e-4);
+  assert_near(&lowest, &(double){0.3 * gravity / (w * w) - hypot(D, v / w)}, 1, 1e-4);
+  finish(&r);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -401,6 +478,8 @@ int main(void)
       cmocka_unit_test(the_chain_keeps_its_momentum),
       cmocka_unit_test(the_squeezer_reaches_its_published_state),
       cmocka_unit_test(the_governor_keeps_its_balances),
+      cmocka_unit_test(the_door_falls_shut),
+      cmocka_unit_test(the_block_sticks_and_slips),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -223,7 +223,10 @@ static void rattle_continues(void **state)
   RESTART_ALL(runs);
 }
 
-/* Redundant constraints, singular positions, turns, events with resets, first-order states. */
+#define HARD "joints[0].limits.restitution=0.5"
+
+/* Redundant constraints, singular positions, turns, events with resets, hard stops, friction,
+ * first-order states. */
 static void what_steps_remember_continues(void **state)
 {
   static const run runs[] = {
@@ -237,6 +240,10 @@ static void what_steps_remember_continues(void **state)
       {"examples/stewart_platform", {GEOM1, S "step=1e-2", S "end=1"}},
       {"examples/bouncing_ball", {GEOM1, S "steps=fixed", S "step=1e-2", S "end=3"}},
       {"examples/bouncing_ball", {GEOM1, VARIABLE, S "end=3"}},
+      {"examples/door", {GEOM1, HARD, S "step=1e-2", S "end=4"}},
+      {"examples/door", {GEOM1, HARD, VARIABLE, S "end=4"}},
+      {"examples/door", {S "method=rattle", HARD, S "step=1e-2", S "end=4", S "order=2"}},
+      {"examples/stick_slip", {GEOM1, S "step=2e-3", S "end=0.8"}},
       {"examples/bouncing_ball", {S "method=rattle", S "steps=fixed", S "step=1e-2", S "end=3"}},
       {"examples/bouncing_ball", {S "method=rattle", VARIABLE, S "end=3", S "order=4"}},
       {"examples/planetary_gear", {GEOM1, S "step=1e-2", S "end=1"}},

@@ -57,7 +57,8 @@ static pol_mechanism *top_and_wheel(void)
   static const double origin[3], upright[4] = {1.0, 0.0, 0.0, 0.0};
   pol_body body = heavy_top_body(), wheel = body;
   pol_mechanism *mechanism;
-  pol_joint hinge = {.name = "hinge", .type = POL_REVOLUTE};
+  pol_joint_axis axis = pol_joint_axis_default();
+  pol_joint hinge = {.name = "hinge", .type = POL_REVOLUTE, .axes = &axis};
   pol_force spring = {.name = "spring",
                       .type = POL_JOINT_SPRING,
                       .joint = 1,
@@ -65,6 +66,10 @@ static pol_mechanism *top_and_wheel(void)
                       .expressions = {"pull"}};
   pol_variable pull = {.name = "pull", .expression = "lag - 0.1*abs(hinge.force.z)*hinge.rate"};
   pol_state_variable lag = {"lag", 0.5, "(top.position.x - lag)/0.1"};
+  axis.limits.max = 0.2;
+  axis.limits.restitution = 0.5;
+  axis.friction.coefficient = 0.1;
+  axis.friction.radius = 0.05;
   assert_int_equal(heavy_top_create(&mechanism, &body), POL_OK);
   wheel.name = "wheel";
   wheel.given = 0;

@@ -399,7 +399,7 @@ static const char *input_unit(const naming *n, int index)
     if (strncmp(f->name, wanted, length) != 0 || (wanted[length] && wanted[length] != '.'))
       continue;
     if (f->type == POL_APPLIED_TORQUE) return "N m";
-    if (f->type == POL_JOINT_SPRING)
+    if (poli_force_is_on_joint(f->type))
       return pol_joint_coordinate(pol_mechanism_joint(mechanism, f->joint), f->coordinate)->angular
                  ? "N m"
                  : "N";

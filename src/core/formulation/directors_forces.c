@@ -227,15 +227,13 @@ static void add_square(const element *e, double (*K)[POLI_PAIR], double *values)
         }
 }
 
-/* The terms T g of a spring whose coordinate has this value and the gradient g with derivatives H,
- * T = k (value - rest) + c rate - a: damping c g g^T, stiffness T H + g (k by_q + c H^T v)^T, where
- * by_q is the gradient of the value; H is overwritten. */
-static void add_coordinate_spring(const element *e, double value, double rate, const double *g,
-                                  const double *by_q, double (*H)[POLI_PAIR])
+/* The terms T g of an element on a coordinate, T minus that of its law and g the gradient with
+ * derivatives H: damping c g g^T, stiffness T H + g (k by_q + c H^T v)^T, where k and c are the
+ * derivatives of T and by_q is the gradient of the value; H is overwritten. */
+static void add_coordinate_law(const element *e, poli_joint_law law, const double *g,
+                               const double *by_q, double (*H)[POLI_PAIR])
 {
-  const pol_force *force = e->force->kernel.force;
-  const double k = force->stiffness[0], c = force->damping[0];
-  const double T = k * (value - force->rest) + c * rate - force->actuator;
+  const double T = -law.T, k = -law.by_value, c = -law.by_rate;
   double v[POLI_PAIR], slope[POLI_PAIR], D[POLI_PAIR][POLI_PAIR];
   pair_rates(&e->bodies, v);
   for (int b = 0; b < 2 && e->want & POL_FORCE; b++)
@@ -257,6 +255,22 @@ static void add_coordinate_spring(const element *e, double value, double rate, c
   for (int i = 0; i < POLI_PAIR; i++)
     for (int j = 0; j < POLI_PAIR; j++) H[i][j] = T * H[i][j] + g[i] * slope[j];
   add_square(e, H, e->out->stiffness);
+}
+
+/* dg/dlambda of friction */
+static void add_friction_feedback(const element *e, poli_joint_law law, const double *g)
+{
+  const poli_joint_load *load = &e->force->spring.load;
+  double slope[POL_MAX_JOINT_ROWS];
+  poli_joint_load_value(load, e->at->lambda + e->force->load_row, slope);
+  for (int b = 0; b < 2; b++)
+    for (int n = 0; n < POLI_VECTORS; n++) {
+      const int offset = poli_vector_offset(e->bodies.body[b], n);
+      const poli_slot slot = e->force->feedback[b];
+      for (int k = 0; k < 3 * load->num_rows && offset >= 0; k++)
+        e->out->feedback[slot.address + k / 3 * slot.stride + offset + k % 3] -=
+            law.by_load * g[place_of(b, n) + k % 3] * slope[k / 3];
+    }
 }
 
 static double remembered(const element *e)
@@ -454,11 +468,15 @@ pol_status poli_directors_force(const pol_formulation *formulation, const poli_p
   element e = {.force = force, .at = at, .want = want, .out = out, .share = share};
   poli_pair_place(formulation, at->q, at->v, force->kernel.body, &e.bodies);
   const pol_force_type type = force->kernel.force->type;
-  if (type == POL_JOINT_SPRING) {
+  if (poli_force_is_on_joint(type)) {
     coordinate x;
     pol_status found = place_coordinate(&force->spring.coordinate, &e.bodies, remembered(&e), &x);
-    if (!found) add_coordinate_spring(&e, x.value, x.rate, x.g, x.g, x.H);
-    return found;
+    if (found) return found;
+    const poli_joint_law law =
+        poli_joint_law_at(force->kernel.force, x.value, x.rate, poli_placed_memory(force, at).load);
+    if (want & POL_FEEDBACK && force->spring.load.num_rows > 0) add_friction_feedback(&e, law, x.g);
+    add_coordinate_law(&e, law, x.g, x.g, x.H);
+    return POL_OK;
   }
   if (poli_force_sees_frames(type))
     return add_rigid_force(formulation, force, at, share, want, out);
@@ -532,10 +550,10 @@ static pol_status add_spring_damper_between(const element *e, const step_ends *e
 
 /* The discrete gradient of a coordinate, and its derivative by q1. */
 typedef struct discrete_coordinate {
-  double mean;                           /* of the two values */
+  double before, after;                  /* the two values */
   double g[POLI_PAIR];                   /* g . (q1 - q0) = value1 - value0 */
   double by_after[POLI_PAIR][POLI_PAIR]; /* dg/dq1 */
-  double mean_by_after[POLI_PAIR];       /* d(mean)/dq1 */
+  double value_by_after[POLI_PAIR];      /* d(after)/dq1 */
 } discrete_coordinate;
 
 /* D/sin(D), and its derivative */
@@ -596,8 +614,9 @@ static pol_status coordinate_between(const element *e, const step_ends *ends,
   if (!status) status = place_coordinate(kernel, &ends->after, before.value, &after);
   if (status) return status;
   products_of(kernel, p, offset);
-  x->mean = 0.5 * (before.value + after.value);
-  for (int i = 0; i < POLI_PAIR; i++) x->mean_by_after[i] = 0.5 * after.g[i];
+  x->before = before.value;
+  x->after = after.value;
+  memcpy(x->value_by_after, after.g, sizeof after.g);
   if (kernel->angular) return angle_between(e, ends, p, &before, &after, x);
   poli_evaluated mean = poli_product_evaluate(&p[0], &e->bodies);
   product_gradient(&mean, x->g);
@@ -613,7 +632,7 @@ pol_status poli_directors_force_between(const pol_formulation *formulation,
   element e = {.force = force, .at = mean, .want = want, .out = out, .share = 0.5};
   step_ends ends;
   pol_force_type type = force->kernel.force->type;
-  if (type != POL_SPRING_DAMPER && type != POL_JOINT_SPRING)
+  if (type != POL_SPRING_DAMPER && !poli_force_is_on_joint(type))
     return poli_directors_force(formulation, force, mean, 0.5, want, out);
   poli_pair_place(formulation, mean->q, mean->v, force->kernel.body, &e.bodies);
   poli_pair_place(formulation, q0, NULL, force->kernel.body, &ends.before);
@@ -624,6 +643,8 @@ pol_status poli_directors_force_between(const pol_formulation *formulation,
   pol_status status = coordinate_between(&e, &ends, &x);
   if (status) return status;
   pair_rates(&e.bodies, v);
-  add_coordinate_spring(&e, x.mean, dot(x.g, v), x.g, x.mean_by_after, x.by_after);
+  add_coordinate_law(&e,
+                     poli_joint_law_between(force->kernel.force, x.before, x.after, dot(x.g, v)),
+                     x.g, x.value_by_after, x.by_after);
   return POL_OK;
 }

@@ -46,8 +46,9 @@ void poli_formulation_place_coordinates(pol_formulation *f)
   }
   for (int k = 0; k < f->num_forces; k++) {
     const pol_force *force = pol_mechanism_force(f->mechanism, k);
-    if (force->type != POL_JOINT_SPRING) continue;
+    if (!poli_force_is_on_joint(force->type)) continue;
     poli_joint_spring_setup(&f->forces[k].spring, f->mechanism, k);
+    f->forces[k].load_row = f->joints[force->joint].row;
     f->forces[k].history =
         f->coordinates[f->joints[force->joint].coordinate + force->coordinate].history;
   }
@@ -86,7 +87,8 @@ int poli_formulation_needs_turns(const pol_formulation *formulation, int joint, 
   const poli_network *network = &formulation->network;
   for (int k = 0; k < formulation->num_forces; k++) {
     const pol_force *force = pol_mechanism_force(mechanism, k);
-    if (force->type == POL_JOINT_SPRING && force->joint == joint && force->coordinate == index)
+    if ((force->type == POL_JOINT_SPRING || force->type == POL_JOINT_STOP) &&
+        force->joint == joint && force->coordinate == index)
       return 1;
   }
   /* the joints of couplings have one angle at most */
@@ -125,18 +127,40 @@ void pol_formulation_joint_coordinate(const pol_formulation *formulation, const 
 
 /* --- forces ----------------------------------------------------------------------------------- */
 
-/* The angle that a joint-spring starts to count from. */
+/* The angle that an element on a joint starts to count from. */
 static double remembered(const poli_placed_force *force, const double *history)
 {
   return history && force->history >= 0 ? history[force->history] : 0.0;
+}
+
+poli_joint_memory poli_placed_memory(const poli_placed_force *force, const pol_point *at)
+{
+  poli_joint_memory memory = {.angle = remembered(force, at->history)};
+  if (force->spring.load.num_rows > 0 && at->lambda)
+    memory.load = poli_joint_load_value(&force->spring.load, at->lambda + force->load_row, NULL);
+  return memory;
+}
+
+pol_status poli_placed_feedback(const poli_placed_force *force, const pol_point *at,
+                                const poli_frame *first, const poli_frame *second,
+                                double by_lambda[12][POL_MAX_JOINT_ROWS])
+{
+  const poli_joint_load *load = &force->spring.load;
+  double by_load[12], slope[POL_MAX_JOINT_ROWS];
+  const pol_status status = poli_joint_spring_by_load(&force->spring, first, second,
+                                                      poli_placed_memory(force, at), by_load);
+  poli_joint_load_value(load, at->lambda + force->load_row, slope);
+  for (int i = 0; i < 12; i++)
+    for (int j = 0; j < load->num_rows; j++) by_lambda[i][j] = -by_load[i] * slope[j];
+  return status;
 }
 
 pol_status poli_placed_wrenches(const poli_placed_force *force, const pol_point *at,
                                 const poli_frame *first, const poli_frame *second,
                                 double wrench[2][6])
 {
-  if (force->kernel.force->type == POL_JOINT_SPRING)
-    return poli_joint_spring_wrenches(&force->spring, first, second, remembered(force, at->history),
+  if (poli_force_is_on_joint(force->kernel.force->type))
+    return poli_joint_spring_wrenches(&force->spring, first, second, poli_placed_memory(force, at),
                                       wrench);
   return poli_force_wrenches(&force->kernel, at->t, first, second, wrench);
 }
@@ -145,16 +169,16 @@ pol_status poli_placed_derivatives(const poli_placed_force *force, const pol_poi
                                    const poli_frame *first, const poli_frame *second,
                                    poli_force_blocks *blocks)
 {
-  if (force->kernel.force->type == POL_JOINT_SPRING)
+  if (poli_force_is_on_joint(force->kernel.force->type))
     return poli_joint_spring_derivatives(&force->spring, first, second,
-                                         remembered(force, at->history), blocks);
+                                         poli_placed_memory(force, at), blocks);
   return poli_force_derivatives(&force->kernel, at->t, first, second, blocks);
 }
 
 double poli_placed_potential(const poli_placed_force *force, const pol_point *at,
                              const poli_frame *first, const poli_frame *second)
 {
-  if (force->kernel.force->type == POL_JOINT_SPRING)
+  if (poli_force_is_on_joint(force->kernel.force->type))
     return poli_joint_spring_potential(&force->spring, first, second,
                                        remembered(force, at->history));
   return poli_force_potential(&force->kernel, first, second);
@@ -163,7 +187,8 @@ double poli_placed_potential(const poli_placed_force *force, const pol_point *at
 double poli_instant_joint_spring(const poli_instant *now, int force)
 {
   const pol_formulation *f = now->formulation;
-  double T, x[POLI_MAX_INPUTS];
+  double x[POLI_MAX_INPUTS];
+  poli_joint_law law;
   pol_status status = POL_OK;
   poli_changed_force changed;
   poli_frame own[2];
@@ -171,10 +196,10 @@ double poli_instant_joint_spring(const poli_instant *now, int force)
   poli_expressions_inputs(f, &now->at, now->frames, 0, x);
   const poli_placed_force *placed = poli_expressions_force(f, force, x, &changed, &status);
   const int *body = placed->kernel.body;
-  poli_joint_spring_effort(&placed->spring, poli_instant_frame(now, body[0], &own[0]),
-                           poli_instant_frame(now, body[1], &own[1]),
-                           remembered(placed, now->at.history), &T);
-  return T;
+  poli_joint_spring_law(&placed->spring, poli_instant_frame(now, body[0], &own[0]),
+                        poli_instant_frame(now, body[1], &own[1]),
+                        poli_placed_memory(placed, &now->at), &law);
+  return law.T;
 }
 
 double pol_formulation_joint_spring_effort(const pol_formulation *formulation, const pol_point *at,
@@ -273,6 +298,9 @@ void poli_placed_power(const poli_placed_force *force, const pol_point *at, cons
     return;
   }
   *dissipated = power(resting, first, second) - power(moving, first, second);
+  /* a hard stop lets go of what is faster: an impact, and steps do not go on beyond it */
+  if (force->kernel.force->rest_speed > 0.0 && power(moving, first, second) == 0.0)
+    *dissipated = 0.0;
   if (type == POL_SPRING_DAMPER || type == POL_JOINT_SPRING) {
     poli_changed_force part;
     poli_placed_wrenches(poli_expressions_actuator(force, &part), at, first, second, constant);

@@ -174,6 +174,21 @@ static void add_reaction(evaluation *e, const poli_joint_kernel *kernel, const d
                       body[1] < 0 ? unused : e->wrench[body[1]]);
 }
 
+/* J c'' g of a reflected inertia */
+static void add_armature_wrench(evaluation *e, const poli_armature *armature, unsigned parts)
+{
+  const int *body = armature->coordinate.body;
+  const poli_frame *first = poli_frame_of(e->frames, body[0]),
+                   *second = poli_frame_of(e->frames, body[1]);
+  double g[12], linear, rest;
+  poli_armature_rate(armature, first, second, g);
+  poli_armature_acceleration(armature, first, second, &linear, &rest);
+  const double effort =
+      armature->inertia * ((parts & POL_INERTIA ? linear : 0.0) + (parts & POL_FORCE ? rest : 0.0));
+  for (int i = 0; i < 12; i++)
+    if (body[i / 6] != POL_GROUND) e->wrench[body[i / 6]][i % 6] += effort * g[i];
+}
+
 /* The wrench on every frame that these parts of the balance need. */
 static pol_status collect_wrenches(evaluation *e, unsigned parts)
 {
@@ -182,6 +197,7 @@ static pol_status collect_wrenches(evaluation *e, unsigned parts)
   memset(e->wrench, 0, (size_t)f->num_bodies * sizeof *e->wrench);
   for (int i = 0; i < f->num_bodies; i++)
     add_body_wrench(f->bodies[i].body, f->gravity, &e->frames[i], parts, e->wrench[i]);
+  for (int k = 0; k < f->num_armatures; k++) add_armature_wrench(e, &f->armatures[k].kernel, parts);
   if (parts & POL_FORCE) status = subtract_forces(e);
   if (status || !(parts & POL_REACTION)) return status;
   for (int k = 0; k < f->num_joints; k++) {
@@ -502,10 +518,13 @@ static void add_joint_rows(const evaluation *e, const poli_placed_joint *joint, 
   if (slip > 0) add_rows(e, joint->kernel.body, joint->slip, slip, values, rows + held, turned);
 }
 
-/* Adds a 12 x 12 block of two frames into the stiffness or damping: L^T K L, or L^T K N1 if
- * `turned`. */
+/* What a block is multiplied with from the right; all but L are zero for direct charts. */
+typedef enum right_map { BY_L, BY_N1, BY_N2, BY_N3 } right_map;
+
+/* Adds a 12 x 12 block of two frames into the mass, stiffness or damping: L^T K L, or with another
+ * map at the right. */
 static void add_square(const evaluation *e, const int body[2], const poli_slot coupling[2][2],
-                       double *values, double (*K)[12], int turned)
+                       double *values, double (*K)[12], right_map right)
 {
   for (int i = 0; i < 2; i++)
     for (int j = 0; j < 2; j++) {
@@ -513,15 +532,22 @@ static void add_square(const evaluation *e, const int body[2], const poli_slot c
       const double *block = K[6 * i] + 6 * j;
       if (row == POL_GROUND || col == POL_GROUND) continue;
       const poli_chart *above = e->f->bodies[row].chart, *beside = e->f->bodies[col].chart;
-      if (turned && beside->direct) continue; /* N1 = 0 */
+      if (right != BY_L && beside->direct) continue;
       const poli_slot slot = coupling[i][j];
       if (above->direct && beside->direct) {
         add_picked(values, slot, block, 12, above->dim, beside->dim);
         continue;
       }
       poli_map inner = {{0.0}};
-      if (!beside->direct)
-        add_product(block, 12, turned ? e->maps[col].N1 : e->maps[col].L, beside->dim, inner);
+      if (!beside->direct) {
+        poli_chart_maps *maps = &e->maps[col];
+        add_product(block, 12,
+                    right == BY_L    ? maps->L
+                    : right == BY_N1 ? maps->N1
+                    : right == BY_N2 ? maps->N2
+                                     : maps->N3,
+                    beside->dim, inner);
+      }
       for (int r = 0; r < 6 && beside->direct; r++)
         memcpy(inner[r], block + 12 * r + 6 - beside->dim, (size_t)beside->dim * sizeof **inner);
       if (!above->direct)
@@ -551,7 +577,7 @@ static void add_joint(const evaluation *e, const poli_placed_joint *joint)
     double own[POL_MAX_JOINT_ROWS];
     poli_placed_multipliers(joint, e->at->lambda, own);
     poli_joint_stiffness(kernel, first, second, own, K);
-    add_square(e, kernel->body, joint->coupling, e->out->stiffness, K, 0);
+    add_square(e, kernel->body, joint->coupling, e->out->stiffness, K, BY_L);
   }
 }
 
@@ -594,7 +620,7 @@ static pol_status add_coupling_end(const evaluation *e, const poli_placed_coupli
   }
   if (!(e->want & POL_GEOMETRIC_STIFFNESS)) return POL_OK;
   for (int k = 0; k < 144; k++) H[k / 12][k % 12] *= factor * e->at->lambda[coupling->row];
-  add_square(e, end->body, coupling->end[i].coupling, e->out->stiffness, H, 0);
+  add_square(e, end->body, coupling->end[i].coupling, e->out->stiffness, H, BY_L);
   return POL_OK;
 }
 
@@ -619,13 +645,68 @@ static pol_status add_force(const evaluation *e, int k)
       blocks.by_velocity[i][j] = -blocks.by_velocity[i][j];
     }
   if (e->want & POL_DAMPING)
-    add_square(e, body, force->coupling, e->out->damping, blocks.by_velocity, 0);
+    add_square(e, body, force->coupling, e->out->damping, blocks.by_velocity, BY_L);
   if (e->want & POL_STIFFNESS) {
-    add_square(e, body, force->coupling, e->out->stiffness, blocks.by_position, 0);
+    add_square(e, body, force->coupling, e->out->stiffness, blocks.by_position, BY_L);
     if (!e->f->chart->direct)
-      add_square(e, body, force->coupling, e->out->stiffness, blocks.by_velocity, 1);
+      add_square(e, body, force->coupling, e->out->stiffness, blocks.by_velocity, BY_N1);
   }
   return POL_OK;
+}
+
+/* M_c = J g g^T, D_c = J g (dc''/dy)^T and K_c = J (c'' H + g (dc''/dq)^T) of a reflected inertia
+ */
+static void add_armature(const evaluation *e, const poli_placed_armature *placed)
+{
+  const poli_armature *armature = &placed->kernel;
+  const int *body = armature->coordinate.body;
+  const poli_frame *first = poli_frame_of(e->frames, body[0]),
+                   *second = poli_frame_of(e->frames, body[1]);
+  const double J = armature->inertia;
+  double g[12], by_q[12], by_y[12], M[12][12], D[12][12], H[12][12], linear, rest;
+  poli_armature_rate(armature, first, second, g);
+  poli_armature_acceleration(armature, first, second, &linear, &rest);
+  poli_armature_derivatives(armature, first, second, by_q, by_y, H);
+  for (int i = 0; i < 12; i++)
+    for (int j = 0; j < 12; j++) {
+      M[i][j] = J * g[i] * g[j];
+      D[i][j] = J * g[i] * by_y[j];
+      H[i][j] = J * ((linear + rest) * H[i][j] + g[i] * by_q[j]);
+    }
+  poli_slot const(*slots)[2] = placed->joint->coupling;
+  if (e->want & POL_MASS) add_square(e, body, slots, e->out->mass, M, BY_L);
+  if (e->want & POL_DAMPING) {
+    add_square(e, body, slots, e->out->damping, D, BY_L);
+    add_square(e, body, slots, e->out->damping, M, BY_N3);
+  }
+  if (!(e->want & POL_STIFFNESS)) return;
+  add_square(e, body, slots, e->out->stiffness, H, BY_L);
+  add_square(e, body, slots, e->out->stiffness, D, BY_N1);
+  add_square(e, body, slots, e->out->stiffness, M, BY_N2);
+}
+
+/* dg/dlambda of friction: L^T of minus the derivatives of its wrenches */
+static pol_status add_feedback(const evaluation *e, const poli_placed_force *force)
+{
+  const int *body = force->kernel.body, cols = force->spring.load.num_rows;
+  double by_lambda[12][POL_MAX_JOINT_ROWS];
+  const pol_status status = poli_placed_feedback(force, e->at, poli_frame_of(e->frames, body[0]),
+                                                 poli_frame_of(e->frames, body[1]), by_lambda);
+  for (int a = 0; a < 2 && !status; a++) {
+    if (body[a] == POL_GROUND) continue;
+    const poli_chart *chart = e->f->bodies[body[a]].chart;
+    const poli_slot slot = force->feedback[a];
+    for (int j = 0; j < cols; j++)
+      for (int i = 0; i < chart->dim; i++) {
+        double sum = 0.0;
+        if (chart->direct)
+          sum = by_lambda[6 * a + 6 - chart->dim + i][j];
+        else
+          for (int k = 0; k < 6; k++) sum += e->maps[body[a]].L[k][i] * by_lambda[6 * a + k][j];
+        e->out->feedback[slot.address + j * slot.stride + i] += sum;
+      }
+  }
+  return status;
 }
 
 static pol_status add_matrices(evaluation *e)
@@ -643,8 +724,12 @@ static pol_status add_matrices(evaluation *e)
     add_body(e, b);
     if (f->bodies[b].internal_row >= 0) add_unit_constraint(e, &f->bodies[b]);
   }
+  for (int k = 0; k < f->num_armatures && e->want & (POL_MASS | POL_DAMPING | POL_STIFFNESS); k++)
+    add_armature(e, &f->armatures[k]);
   if (e->want & (POL_STIFFNESS | POL_DAMPING))
     for (int k = 0; k < f->num_forces && !status; k++) status = add_force(e, k);
+  for (int k = 0; k < f->num_forces && !status && e->want & POL_FEEDBACK; k++)
+    if (f->forces[k].spring.load.num_rows > 0) status = add_feedback(e, &f->forces[k]);
   if (!status)
     status = poli_expressions_add(f, e->at, NULL, e->want, e->out, e->frames, e->maps, e->inputs,
                                   e->derivatives);

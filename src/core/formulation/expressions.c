@@ -119,6 +119,19 @@ static void visit_links(const pol_formulation *f, link_walk *w)
   }
 }
 
+/* The same for friction, which depends on the multipliers of its joint. */
+static void visit_friction(const pol_formulation *f, link_walk *w)
+{
+  for (int k = 0; k < f->num_forces; k++) {
+    poli_placed_force *force = &f->forces[k];
+    const int rows = force->spring.load.num_rows;
+    for (int a = 0; a < 2 && rows > 0; a++) {
+      const poli_target target = target_of(f, force->kernel.body[a]);
+      if (target.dim) visit(f, w, 1, &target, force->load_row, rows, &force->feedback[a]);
+    }
+  }
+}
+
 int poli_expressions_coupling(const pol_formulation *formulation, int count, pol_block *blocks)
 {
   link_walk list = {.coupling = blocks, .count = count};
@@ -131,9 +144,11 @@ int poli_expressions_coupling(const pol_formulation *formulation, int count, pol
 pol_status poli_expressions_feedback(pol_formulation *formulation)
 {
   pol_formulation *f = formulation;
-  link_walk list = {.feedback = calloc(2 * (size_t)f->num_links + 1, sizeof(pol_block))};
+  const size_t most = 2 * ((size_t)f->num_links + (size_t)f->num_forces);
+  link_walk list = {.feedback = calloc(most + 1, sizeof(pol_block))};
   if (!list.feedback) return POL_NO_MEMORY;
   visit_links(f, &list);
+  visit_friction(f, &list);
   pol_status status = POL_OK;
   if (list.count)
     status = pol_pattern_create(&f->feedback, f->dae.group.nv, pol_dae_num_constraints(&f->dae),
@@ -144,7 +159,9 @@ pol_status poli_expressions_feedback(pol_formulation *formulation)
 
 void poli_formulation_place_expressions(pol_formulation *formulation)
 {
-  visit_links(formulation, &(link_walk){.count = 0});
+  link_walk places = {.count = 0};
+  visit_links(formulation, &places);
+  visit_friction(formulation, &places);
 }
 
 /* --- undetermined reactions ------------------------------------------------------------------- */
@@ -191,6 +208,14 @@ int poli_expressions_read(const pol_formulation *formulation, poli_signal *signa
   int count = 0;
   for (int input = n->num_variables; input < n->num_inputs; input++)
     if (n->active[input]) signals[count++] = n->inputs[input];
+  /* friction reads the multipliers of its joint */
+  for (int k = 0; k < formulation->num_forces; k++) {
+    const poli_placed_force *force = &formulation->forces[k];
+    for (int i = 0; i < force->spring.load.num_rows && count < POLI_MAX_INPUTS; i++)
+      if (force->spring.load.weight[force->spring.load.part[i]] != 0.0)
+        signals[count++] = (poli_signal){
+            .kind = POLI_SIGNAL_MULTIPLIER, .object = force->kernel.force->joint, .component = i};
+  }
   return count;
 }
 

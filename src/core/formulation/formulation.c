@@ -98,6 +98,15 @@ static pol_status support_expressions(const pol_mechanism *mechanism, pol_formul
   return status;
 }
 
+/* How many coordinates of a joint have a reflected inertia. */
+static int has_armature(const pol_joint *joint)
+{
+  int count = 0;
+  for (int i = 0; joint->axes && i < pol_joint_num_coordinates(joint); i++)
+    count += joint->axes[i].armature > 0.0;
+  return count;
+}
+
 pol_status pol_formulation_supports(const pol_mechanism *mechanism, pol_formulation_kind kind,
                                     char *message, size_t size)
 {
@@ -144,6 +153,12 @@ pol_status pol_formulation_supports(const pol_mechanism *mechanism, pol_formulat
       snprintf(message, size, "joint '%s': the disk starts flat on its plane", name);
     else
       continue;
+    return POL_BAD_ARGUMENT;
+  }
+  for (int k = 0; kind == POL_DIRECTORS && k < pol_mechanism_num_joints(mechanism); k++) {
+    const pol_joint *joint = pol_mechanism_joint(mechanism, k);
+    if (!has_armature(joint)) continue;
+    snprintf(message, size, "directors do not support an armature, as of joint '%s'", joint->name);
     return POL_BAD_ARGUMENT;
   }
   if (kind == POL_DIRECTORS && pol_mechanism_num_couplings(mechanism) > 0) {
@@ -205,6 +220,18 @@ static void number(pol_formulation *f)
     row += held_rows(placed);
   }
   poli_formulation_place_coordinates(f);
+  for (int k = 0; k < f->num_joints; k++) {
+    const pol_joint *joint = pol_mechanism_joint(f->mechanism, k);
+    for (int i = 0; joint->axes && i < pol_joint_num_coordinates(joint); i++) {
+      if (!(joint->axes[i].armature > 0.0)) continue;
+      poli_placed_armature *placed = &f->armatures[f->num_armatures++];
+      placed->joint = &f->joints[k];
+      poli_armature_setup(&placed->kernel, f->mechanism, k, i);
+      snprintf(f->not_rigid_bodies, sizeof f->not_rigid_bodies,
+               "the method needs bodies with masses of their own; joint '%.100s' has an armature",
+               joint->name);
+    }
+  }
   for (int k = 0; k < f->num_couplings; k++) {
     poli_coupling_kernel_setup(&f->couplings[k].kernel, f->mechanism, k);
     f->couplings[k].row = row++;
@@ -547,8 +574,11 @@ static pol_status build(pol_formulation *f)
   f->num_couplings = pol_mechanism_num_couplings(f->mechanism);
   pol_mechanism_gravity(f->mechanism, f->gravity);
   f->num_coordinates = 0;
-  for (int k = 0; k < f->num_joints; k++)
+  int armatures = 0;
+  for (int k = 0; k < f->num_joints; k++) {
     f->num_coordinates += pol_joint_num_coordinates(pol_mechanism_joint(f->mechanism, k));
+    armatures += has_armature(pol_mechanism_joint(f->mechanism, k));
+  }
   const int states = pol_mechanism_num_states(f->mechanism);
   poli_arena arena = {0};
   do {
@@ -557,6 +587,7 @@ static pol_status build(pol_formulation *f)
     POLI_TAKE(&arena, f->joints, f->num_joints);
     POLI_TAKE(&arena, f->coordinates, f->num_coordinates);
     POLI_TAKE(&arena, f->turns, f->num_coordinates);
+    POLI_TAKE(&arena, f->armatures, armatures);
     POLI_TAKE(&arena, f->forces, f->num_forces);
     POLI_TAKE(&arena, f->drives, f->num_drives);
     POLI_TAKE(&arena, f->couplings, f->num_couplings);
@@ -569,6 +600,7 @@ static pol_status build(pol_formulation *f)
   pol_status status = choose_charts(f);
   if (status) return status;
   number(f);
+  if (f->num_armatures > 0) f->dae.constant_mass = 0;
   status = poli_network_create(&f->network, f->mechanism, NULL, 0);
   f->held = (int)f->dae.history_size;
   f->extension.num_inputs = f->network.num_held;
@@ -598,10 +630,14 @@ static pol_status build(pol_formulation *f)
   for (int b = 0; b < f->num_bodies; b++) f->mass_blocks[b] = f->bodies[b].v;
   f->mass_blocks[f->num_bodies] = f->state_v;
   f->mass_blocks[f->num_bodies + 1] = f->dae.group.nv;
-  f->extension.num_mass_blocks = f->num_bodies + 1;
-  f->extension.mass_blocks = f->mass_blocks;
   f->dae.extension = &f->extension;
-  if ((f->kind == POL_SO3XR3 || f->kind == POL_SO3XR3_SPATIAL) &&
+  if (f->num_armatures > 0) {
+    f->extension.not_rigid_bodies = f->not_rigid_bodies; /* they couple the masses of two bodies */
+  } else {
+    f->extension.num_mass_blocks = f->num_bodies + 1;
+    f->extension.mass_blocks = f->mass_blocks;
+  }
+  if ((f->kind == POL_SO3XR3 || f->kind == POL_SO3XR3_SPATIAL) && f->num_armatures == 0 &&
       (status = poli_formulation_set_rigid_bodies(f)))
     return status;
   int varies = f->kind == POL_EULER_PARAMETERS && !f->dae.constant_mass && !f->dae.num_states;

@@ -7,7 +7,7 @@
 #include "dae/extension.h"
 #include "formulation/chart.h"
 #include "formulation/network.h"
-#include "mechanism/coordinate.h"
+#include "mechanism/armature.h"
 #include "mechanism/drive.h"
 
 /* A dense block inside a sparse matrix: address of its first entry, distance between its columns.
@@ -60,9 +60,11 @@ typedef struct poli_turn {
 /* A force and where its blocks are. */
 typedef struct poli_placed_force {
   poli_force_kernel kernel;
-  poli_joint_spring spring; /* of a joint-spring */
-  int history;              /* of a joint-spring: as of its coordinate */
+  poli_joint_spring spring; /* of an element on a joint */
+  int history;              /* of an element on a joint: as of its coordinate */
+  int load_row;             /* of friction that depends on reactions: of its first multiplier */
   poli_slot coupling[2][2]; /* as of a joint */
+  poli_slot feedback[2];    /* of friction: rows of body i, columns of the joint's multipliers */
   int effort[3];            /* the node of each of its expressions */
   int is_compliant;         /* its spring and damper are rows of splitting methods, see rows.c */
 } poli_placed_force;
@@ -102,6 +104,12 @@ typedef struct poli_placed_coupling {
   } end[2];
 } poli_placed_coupling;
 
+/* A reflected inertia; its blocks are those of its joint. */
+typedef struct poli_placed_armature {
+  poli_armature kernel;
+  const poli_placed_joint *joint;
+} poli_placed_armature;
+
 struct pol_formulation {
   const pol_mechanism *mechanism;
   pol_formulation_kind kind;
@@ -118,6 +126,8 @@ struct pol_formulation {
   poli_placed_coordinate *coordinates; /* of one joint after the other */
   int num_turns;
   poli_turn *turns; /* of the angles among them */
+  int num_armatures;
+  poli_placed_armature *armatures;
   poli_placed_force *forces;
   poli_placed_drive *drives;
   poli_placed_coupling *couplings;
@@ -137,6 +147,7 @@ struct pol_formulation {
    * step_equations.c */
   pol_formulation *directors;
   char no_directors[192]; /* why there is none */
+  char not_rigid_bodies[192];
   int num_pairs;
   struct poli_body_pair *pairs;
   pol_dae dae;
@@ -212,6 +223,13 @@ void poli_formulation_update_joint_history(double t, const double *q, double *hi
 /* Whether the motion depends on the turns that an angle of a joint has made: by a spring, by a
  * coupling, or by an expression of a force or state. */
 int poli_formulation_needs_turns(const pol_formulation *formulation, int joint, int index);
+
+/* What an element on a joint reads of the history and the multipliers of a point. */
+poli_joint_memory poli_placed_memory(const poli_placed_force *force, const pol_point *at);
+/* minus the derivatives of the wrenches of friction by the multipliers of its joint, 12 x rows */
+pol_status poli_placed_feedback(const poli_placed_force *force, const pol_point *at,
+                                const poli_frame *first, const poli_frame *second,
+                                double by_lambda[12][POL_MAX_JOINT_ROWS]);
 
 /* What a force element exerts on the frames of its two bodies, its derivatives and its energy, as
  * in mechanism/force.h.  Of the point they read t and history; without a history no turn

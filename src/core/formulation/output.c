@@ -404,6 +404,15 @@ void poli_instant_energy(const poli_instant *now, pol_energy *energy)
     energy->kinetic += 0.5 * twice;
     energy->potential -= body->mass * poli_v3_dot(formulation->gravity, frame->x);
   }
+  for (int k = 0; k < formulation->num_armatures; k++) {
+    const poli_armature *armature = &formulation->armatures[k].kernel;
+    const int *body = armature->coordinate.body;
+    poli_frame own[2];
+    double g[12];
+    const double rate = poli_armature_rate(armature, poli_instant_frame(now, body[0], &own[0]),
+                                           poli_instant_frame(now, body[1], &own[1]), g);
+    energy->kinetic += 0.5 * armature->inertia * rate * rate;
+  }
   for (int k = 0; k < formulation->num_forces; k++) {
     const poli_placed_force *force = &formulation->forces[k];
     poli_frame frames[2];

@@ -55,6 +55,8 @@ static void warn(const pol_options *options, const void *variant, char *message,
 static pol_status supports(const pol_dae *dae, const pol_options *options, const void *variant,
                            char *message, size_t size)
 {
+  if (dae->extension && dae->extension->not_rigid_bodies && strcmp(options->method, "rattle") == 0)
+    return poli_broken_rule(dae->extension->not_rigid_bodies, message, size);
   for (int f = 0; f < dae->group.num_factors; f++) {
     if (dae->group.factors[f].kind == POL_REAL) continue;
     if (strcmp(options->method, "rattle") == 0)

@@ -7,7 +7,7 @@
  * where sum f_i H_i is the stiffness of the rows with the multipliers f_i.  Of a spring on it, with
  * g = grad theta and y = (w1, u1, w2, u2),
  *
- *     d(T g)/dq = T H - g (k g + c H^T y)^T,      d(T g)/dy = -c g g^T.
+ *     d(T g)/dq = T H + g (dT/dtheta g + dT/dtheta' H^T y)^T,     d(T g)/dy = dT/dtheta' g g^T.
  */
 #include <math.h>
 #include <stddef.h>
@@ -125,10 +125,15 @@ static void column(const double A[9], int axis, double a[3])
 void poli_coordinate_kernel_setup(poli_coordinate_kernel *kernel, const pol_mechanism *mechanism,
                                   int joint, int index)
 {
-  const pol_joint *j = pol_mechanism_joint(mechanism, joint);
-  const pol_marker *first = pol_mechanism_marker(mechanism, j->marker[0]);
-  const pol_marker *second = pol_mechanism_marker(mechanism, j->marker[1]);
-  const definition *d = &definitions[table_of(j).coordinate[index]];
+  poli_coordinate_kernel_place(kernel, mechanism, pol_mechanism_joint(mechanism, joint), index);
+}
+
+void poli_coordinate_kernel_place(poli_coordinate_kernel *kernel, const pol_mechanism *mechanism,
+                                  const pol_joint *joint, int index)
+{
+  const pol_marker *first = pol_mechanism_marker(mechanism, joint->marker[0]);
+  const pol_marker *second = pol_mechanism_marker(mechanism, joint->marker[1]);
+  const definition *d = &definitions[table_of(joint).coordinate[index]];
   poli_joint_kernel *rows = &kernel->rows;
   double A1[9], A2[9];
   memset(kernel, 0, sizeof *kernel);
@@ -298,71 +303,80 @@ double pol_mechanism_coordinate(const pol_mechanism *mechanism, int joint,
   return poli_coordinate_value(&kernel, &first, &second);
 }
 
-/* --- springs ---------------------------------------------------------------------------------- */
+/* --- springs, stops and friction ---------------------------------------------------------------
+ */
 
 void poli_joint_spring_setup(poli_joint_spring *spring, const pol_mechanism *mechanism, int force)
 {
   spring->force = pol_mechanism_force(mechanism, force);
   poli_coordinate_kernel_setup(&spring->coordinate, mechanism, spring->force->joint,
                                spring->force->coordinate);
+  poli_joint_load_setup(&spring->load, mechanism, spring->force);
 }
 
-static double stretch(const poli_joint_spring *spring, const poli_frame *first,
-                      const poli_frame *second, double remembered)
+pol_status poli_joint_spring_law(const poli_joint_spring *spring, const poli_frame *first,
+                                 const poli_frame *second, poli_joint_memory memory,
+                                 poli_joint_law *law)
 {
-  double value = poli_coordinate_value(&spring->coordinate, first, second);
-  if (spring->coordinate.angular) value = poli_angle_unwrap(value, remembered);
-  return value - spring->force->rest;
-}
-
-pol_status poli_joint_spring_effort(const poli_joint_spring *spring, const poli_frame *first,
-                                    const poli_frame *second, double remembered, double *T)
-{
-  const pol_force *force = spring->force;
-  double rate;
-  pol_status status = poli_coordinate_rate(&spring->coordinate, first, second, &rate);
-  *T = force->actuator - force->damping[0] * rate -
-       force->stiffness[0] * stretch(spring, first, second, remembered);
-  if (status) *T = 0.0;
+  double value, rate;
+  const pol_status status =
+      poli_coordinate_motion(&spring->coordinate, first, second, &value, &rate);
+  if (spring->coordinate.angular) value = poli_angle_unwrap(value, memory.angle);
+  *law = status ? (poli_joint_law){0} : poli_joint_law_at(spring->force, value, rate, memory.load);
   return status;
 }
 
 pol_status poli_joint_spring_wrenches(const poli_joint_spring *spring, const poli_frame *first,
-                                      const poli_frame *second, double remembered,
+                                      const poli_frame *second, poli_joint_memory memory,
                                       double wrench[2][6])
 {
-  double T, g[12];
-  pol_status status = poli_joint_spring_effort(spring, first, second, remembered, &T);
+  double g[12];
+  poli_joint_law law;
+  pol_status status = poli_joint_spring_law(spring, first, second, memory, &law);
   if (!status) status = poli_coordinate_gradient(&spring->coordinate, first, second, g);
-  for (int i = 0; i < 12; i++) wrench[i / 6][i % 6] = status ? 0.0 : T * g[i];
+  for (int i = 0; i < 12; i++) wrench[i / 6][i % 6] = status ? 0.0 : law.T * g[i];
   return status;
 }
 
 pol_status poli_joint_spring_derivatives(const poli_joint_spring *spring, const poli_frame *first,
-                                         const poli_frame *second, double remembered,
+                                         const poli_frame *second, poli_joint_memory memory,
                                          poli_force_blocks *blocks)
 {
-  double T, g[12], H[12][12], y[12], k = spring->force->stiffness[0], c = spring->force->damping[0];
+  double g[12], H[12][12], y[12];
+  poli_joint_law law;
   memset(blocks, 0, sizeof *blocks);
-  pol_status status = poli_joint_spring_effort(spring, first, second, remembered, &T);
+  pol_status status = poli_joint_spring_law(spring, first, second, memory, &law);
   if (!status) status = poli_coordinate_gradient(&spring->coordinate, first, second, g);
   if (!status) status = poli_coordinate_second(&spring->coordinate, first, second, H);
   if (status) return status;
   poli_stack_velocities(first, second, y);
   for (int j = 0; j < 12; j++) {
-    double slope = k * g[j]; /* -dT/dq */
-    for (int i = 0; i < 12; i++) slope += c * H[i][j] * y[i];
+    double slope = law.by_value * g[j]; /* dT/dq */
+    for (int i = 0; i < 12; i++) slope += law.by_rate * H[i][j] * y[i];
     for (int i = 0; i < 12; i++) {
-      blocks->by_position[i][j] = T * H[i][j] - g[i] * slope;
-      blocks->by_velocity[i][j] = -c * g[i] * g[j];
+      blocks->by_position[i][j] = law.T * H[i][j] + g[i] * slope;
+      blocks->by_velocity[i][j] = law.by_rate * g[i] * g[j];
     }
   }
   return POL_OK;
 }
 
+pol_status poli_joint_spring_by_load(const poli_joint_spring *spring, const poli_frame *first,
+                                     const poli_frame *second, poli_joint_memory memory,
+                                     double by_load[12])
+{
+  poli_joint_law law;
+  pol_status status = poli_joint_spring_law(spring, first, second, memory, &law);
+  if (!status) status = poli_coordinate_gradient(&spring->coordinate, first, second, by_load);
+  for (int i = 0; i < 12; i++) by_load[i] = status ? 0.0 : law.by_load * by_load[i];
+  return status;
+}
+
 double poli_joint_spring_potential(const poli_joint_spring *spring, const poli_frame *first,
                                    const poli_frame *second, double remembered)
 {
-  double s = stretch(spring, first, second, remembered);
-  return 0.5 * spring->force->stiffness[0] * s * s;
+  double value, rate;
+  poli_coordinate_motion(&spring->coordinate, first, second, &value, &rate);
+  if (spring->coordinate.angular) value = poli_angle_unwrap(value, remembered);
+  return poli_joint_law_energy(spring->force, value, rate);
 }

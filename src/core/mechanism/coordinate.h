@@ -32,6 +32,7 @@
 #define POLHODE_MECHANISM_COORDINATE_H
 
 #include "mechanism/force.h"
+#include "mechanism/joint_law.h"
 
 /* The axis 0, 1 or 2 about which a joint with the coordinate POL_DRIVE_ROTATION turns. */
 int poli_joint_turning_axis(const pol_joint *joint);
@@ -46,6 +47,10 @@ typedef struct poli_coordinate_kernel {
 /* `index` is one of the joint's coordinates. */
 void poli_coordinate_kernel_setup(poli_coordinate_kernel *kernel, const pol_mechanism *mechanism,
                                   int joint, int index);
+
+/* The same of a joint that is not in the mechanism yet, but its markers are. */
+void poli_coordinate_kernel_place(poli_coordinate_kernel *kernel, const pol_mechanism *mechanism,
+                                  const pol_joint *joint, int index);
 
 /* The value, angles in (-pi, pi]; 0 where an angle is not defined. */
 double poli_coordinate_value(const poli_coordinate_kernel *kernel, const poli_frame *first,
@@ -108,33 +113,41 @@ void poli_coupling_kernel_setup(poli_coupling_kernel *kernel, const pol_mechanis
 double poli_coupling_deviation(const poli_coupling_kernel *kernel, int end, const poli_frame *first,
                                const poli_frame *second, double remembered);
 
-/* A spring, damper and actuator on a coordinate theta that a joint leaves free, an
- * angle or a displacement: the torque about or force along the joint's axis on the second body is
- *
- *     T = -(k (theta - rest) + c theta' - a),
- *
- * and the opposite acts on the first.  With the gradient g of theta the wrenches on both bodies are
+/* An element on a coordinate theta that a joint leaves free, an angle or a displacement: a spring
+ * with damper and actuator, a stop, or friction.  T of its law (joint_law.h) is the torque about or
+ * force along the joint's axis on the second body, and the opposite acts on the first.  With the gradient g of theta the wrenches on both bodies are
  * T g, by the power T theta' = T g . (w1, u1, w2, u2).
  *
  * An angle counts full turns: it is the one nearest to a remembered angle. */
 typedef struct poli_joint_spring {
-  const pol_force *force; /* of the mechanism, of type POL_JOINT_SPRING */
+  const pol_force *force; /* of the mechanism, of a type on joints */
   poli_coordinate_kernel coordinate;
+  poli_joint_load load; /* of friction */
 } poli_joint_spring;
+
+/* What an element on a joint needs to know beside the frames of its bodies: an angle less than half
+ * a turn from the present one, which is not read for a displacement; the load of friction. */
+typedef struct poli_joint_memory {
+  double angle, load;
+} poli_joint_memory;
 
 void poli_joint_spring_setup(poli_joint_spring *spring, const pol_mechanism *mechanism, int force);
 
-/* T, the wrenches on both bodies and their derivatives, as in force.h; `remembered` is an angle
- * less than half a turn from the present one, and not read for a displacement.  POL_RETRY, with
- * zeros, where an angle is not defined. */
-pol_status poli_joint_spring_effort(const poli_joint_spring *spring, const poli_frame *first,
-                                    const poli_frame *second, double remembered, double *T);
+/* Its law, the wrenches on both bodies and their derivatives, as in force.h; by_load are the
+ * derivatives of the wrenches by the load.  POL_RETRY, with zeros, where an angle is not defined.
+ */
+pol_status poli_joint_spring_law(const poli_joint_spring *spring, const poli_frame *first,
+                                 const poli_frame *second, poli_joint_memory memory,
+                                 poli_joint_law *law);
 pol_status poli_joint_spring_wrenches(const poli_joint_spring *spring, const poli_frame *first,
-                                      const poli_frame *second, double remembered,
+                                      const poli_frame *second, poli_joint_memory memory,
                                       double wrench[2][6]);
 pol_status poli_joint_spring_derivatives(const poli_joint_spring *spring, const poli_frame *first,
-                                         const poli_frame *second, double remembered,
+                                         const poli_frame *second, poli_joint_memory memory,
                                          poli_force_blocks *blocks);
+pol_status poli_joint_spring_by_load(const poli_joint_spring *spring, const poli_frame *first,
+                                     const poli_frame *second, poli_joint_memory memory,
+                                     double by_load[12]);
 
 /* The energy stored in the spring. */
 double poli_joint_spring_potential(const poli_joint_spring *spring, const poli_frame *first,

@@ -24,12 +24,17 @@
 
 const char *pol_force_type_name(pol_force_type type)
 {
-  static const char *const names[] = {
-      [POL_APPLIED_FORCE] = "force", [POL_APPLIED_TORQUE] = "torque",
-      [POL_SUPPORT] = "support",     [POL_SPRING_DAMPER] = "spring-damper",
-      [POL_DRAG] = "drag",           [POL_JOINT_SPRING] = "joint-spring",
-      [POL_BUSHING] = "bushing",     [POL_CALLBACK_FORCE] = "callback"};
-  return (int)type >= 0 && type <= POL_CALLBACK_FORCE ? names[type] : NULL;
+  static const char *const names[] = {[POL_APPLIED_FORCE] = "force",
+                                      [POL_APPLIED_TORQUE] = "torque",
+                                      [POL_SUPPORT] = "support",
+                                      [POL_SPRING_DAMPER] = "spring-damper",
+                                      [POL_DRAG] = "drag",
+                                      [POL_JOINT_SPRING] = "joint-spring",
+                                      [POL_BUSHING] = "bushing",
+                                      [POL_CALLBACK_FORCE] = "callback",
+                                      [POL_JOINT_STOP] = "joint-stop",
+                                      [POL_JOINT_FRICTION] = "joint-friction"};
+  return (int)type >= 0 && type <= POL_JOINT_FRICTION ? names[type] : NULL;
 }
 
 int pol_force_num_expressions(pol_force_type type)
@@ -57,6 +62,11 @@ static int has_law(pol_force_type type)
   return type == POL_SUPPORT || type == POL_SPRING_DAMPER || type == POL_DRAG;
 }
 
+int poli_force_is_on_joint(pol_force_type type)
+{
+  return type == POL_JOINT_SPRING || type == POL_JOINT_STOP || type == POL_JOINT_FRICTION;
+}
+
 int poli_force_sees_frames(pol_force_type type)
 {
   return type == POL_BUSHING || type == POL_CALLBACK_FORCE;
@@ -65,7 +75,7 @@ int poli_force_sees_frames(pol_force_type type)
 const char *poli_force_failure(pol_force_type type)
 {
   if (type == POL_SPRING_DAMPER) return "its points coincide";
-  if (type == POL_JOINT_SPRING) return "its angle is not defined";
+  if (poli_force_is_on_joint(type)) return "its angle is not defined";
   if (type == POL_BUSHING) return "its markers are rotated by more than 3 rad";
   return "its callback failed";
 }
@@ -79,12 +89,14 @@ int poli_force_reads_velocities(const pol_force *force)
   case POL_SUPPORT:
   case POL_SPRING_DAMPER:
   case POL_JOINT_SPRING:
+  case POL_JOINT_STOP:
   case POL_BUSHING:
     for (int i = 0; i < 3; i++)
       if (force->damping[i] != 0.0 || force->rotational_damping[i] != 0.0) return 1;
-    return 0;
+    return force->rest_speed > 0.0; /* of a hard stop */
   case POL_DRAG:
   case POL_CALLBACK_FORCE:
+  case POL_JOINT_FRICTION:
     return 1;
   }
   return 1;
@@ -102,7 +114,7 @@ void poli_force_kernel_setup(poli_force_kernel *kernel, const pol_mechanism *mec
       poli_v3_copy(marker->position, kernel->point[i]);
     }
   if (f->type == POL_BUSHING) poli_bushing_setup(&kernel->bushing, mechanism, f);
-  if (f->type == POL_JOINT_SPRING) {
+  if (poli_force_is_on_joint(f->type)) {
     const pol_joint *joint = pol_mechanism_joint(mechanism, f->joint);
     for (int i = 0; i < 2; i++)
       kernel->body[i] = pol_mechanism_marker(mechanism, joint->marker[i])->body;

@@ -48,6 +48,9 @@ typedef struct poli_force_blocks {
 
 void poli_force_kernel_setup(poli_force_kernel *kernel, const pol_mechanism *mechanism, int force);
 
+/* Whether it acts on a coordinate of a joint (coordinate.h). */
+int poli_force_is_on_joint(pol_force_type type);
+
 /* Whether it needs the rotations of its bodies as such: bushings and callbacks. */
 int poli_force_sees_frames(pol_force_type type);
 

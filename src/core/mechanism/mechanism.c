@@ -14,7 +14,7 @@
 #include "lie/small.h"
 #include "mechanism/builder.h"
 #include "mechanism/function.h"
-#include "mechanism/rules.h"
+#include "mechanism/joint_axis.h"
 
 /* --- arrays of elements ----------------------------------------------------------------------- */
 
@@ -104,7 +104,9 @@ static pol_status copy_texts(const char **texts, int count)
 /* Frees what an element owns beside its name: the texts of expressions, its function. */
 static void release(poli_element element, void *item)
 {
-  if (element == POLI_FORCES) {
+  if (element == POLI_JOINTS) {
+    free((void *)((pol_joint *)item)->axes);
+  } else if (element == POLI_FORCES) {
     pol_force *force = item;
     pol_function *scale = (pol_function *)force->scale;
     for (int i = 0; i < 3; i++) free((void *)force->expressions[i]);
@@ -341,13 +343,39 @@ pol_status pol_mechanism_add_marker_at(pol_mechanism *mechanism, const char *nam
   return pol_mechanism_add_marker(mechanism, &marker, index);
 }
 
+/* Adds a checked joint with a copy of its axes, and the force elements that these make. */
+static pol_status append_joint(pol_mechanism *m, poli_rules *check, pol_joint *joint, int *index)
+{
+  const int count = joint->axes && !check->broken ? pol_joint_num_coordinates(joint) : 0;
+  pol_joint_axis *axes = count > 0 ? malloc((size_t)count * sizeof *axes) : NULL;
+  if (axes) memcpy(axes, joint->axes, (size_t)count * sizeof *axes);
+  if (count > 0 && !axes) check->status = POL_NO_MEMORY;
+  joint->axes = axes;
+  int number;
+  pol_status status = append(m, check, joint, &number);
+  if (index) *index = number;
+  for (int i = 0; i < count * POLI_AXIS_ELEMENTS && !status; i++) {
+    const int coordinate = i / POLI_AXIS_ELEMENTS, element = i % POLI_AXIS_ELEMENTS;
+    const pol_coordinate_info *info = pol_joint_coordinate(joint, coordinate);
+    pol_force force;
+    if (!poli_joint_axis_force(m, number, coordinate, element, &force)) continue;
+    char *name = poli_format("%s.%s%s%s", check->name, poli_joint_axis_name(element),
+                             count > 1 ? "." : "", count > 1 ? info->key : "");
+    poli_rules made = start_check(m, POLI_FORCES, name);
+    if (!name) made.status = POL_NO_MEMORY;
+    status = append(m, &made, &force, NULL);
+    free(name);
+  }
+  return status;
+}
+
 pol_status pol_mechanism_add_joint(pol_mechanism *mechanism, const pol_joint *joint, int *index)
 {
   if (!joint) return refuse_null(mechanism, POLI_JOINTS, NULL, "the pointer", index);
   poli_rules check = start_check(mechanism, POLI_JOINTS, joint->name);
   pol_joint copy = *joint;
   poli_joint_rules(&check, joint);
-  return append(mechanism, &check, &copy, index);
+  return append_joint(mechanism, &check, &copy, index);
 }
 
 /* Divides by the largest component first, so that no square overflows or underflows. */
@@ -386,7 +414,7 @@ pol_status pol_mechanism_add_joint_at(pol_mechanism *mechanism, const pol_joint 
   double q[4] = {1.0, 0.0, 0.0, 0.0};
   poli_joint_at_rules(&check, joint, bodies, point, axis);
   copy.marker[0] = copy.marker[1] = POL_NOT_FOUND;
-  if (check.broken || check.status) return append(mechanism, &check, &copy, index);
+  if (check.broken || check.status) return append_joint(mechanism, &check, &copy, index);
 
   /* the global orientation of both markers */
   if (axis) {
@@ -416,14 +444,14 @@ pol_status pol_mechanism_add_joint_at(pol_mechanism *mechanism, const pol_joint 
     for (int j = 0; j < 3; j++) {
       if (isfinite(marker[i].position[j])) continue;
       poli_refuse(&check, "point", "", "", "must be closer to the body: numbers overflow");
-      return append(mechanism, &check, &copy, index);
+      return append_joint(mechanism, &check, &copy, index);
     }
   }
   pol_status status = POL_OK;
   for (int i = 0; i < 2 && !status; i++)
     status = pol_mechanism_add_marker(mechanism, &marker[i], &copy.marker[i]);
   if (status && !check.status) check.status = status;
-  return append(mechanism, &check, &copy, index);
+  return append_joint(mechanism, &check, &copy, index);
 }
 
 void pol_mechanism_marker_point(const pol_mechanism *mechanism, int index, double point[3])

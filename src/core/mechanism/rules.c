@@ -17,6 +17,7 @@
 #include "lie/small.h"
 #include "mechanism/function.h"
 #include "mechanism/inertia.h"
+#include "mechanism/joint_axis.h"
 
 static const double unit_tolerance = 1e-6;     /* of quaternions, and of perpendicular axes */
 static const double symmetry_tolerance = 1e-9; /* of inertias, relative */
@@ -138,9 +139,8 @@ poli_number_kind poli_number_kind_of(poli_element element, size_t offset)
   return POLI_ANY_NUMBER;
 }
 
-/* x[0 .. count-1] of a field; items are named field[i] if there are several. */
-static void check_numbers(poli_rules *check, const char *field, const double *x, int count,
-                          poli_number_kind rule)
+void poli_number_rules(poli_rules *check, const char *field, const double *x, int count,
+                       poli_number_kind rule)
 {
   for (int i = 0; i < count; i++) {
     char path[64], value[32];
@@ -158,7 +158,7 @@ static void check_numbers(poli_rules *check, const char *field, const double *x,
 
 void poli_vector_rules(poli_rules *check, const char *field, const double *x, int count)
 {
-  check_numbers(check, field, x, count, POLI_ANY_NUMBER);
+  poli_number_rules(check, field, x, count, POLI_ANY_NUMBER);
 }
 
 /* All numbers of the table that elements of this type have. */
@@ -166,8 +166,8 @@ static void check_table(poli_rules *check, const void *element, int type)
 {
   for (const struct number_field *f = number_fields; f < number_fields + NUM_FIELDS; f++)
     if (f->element == check->element && (f->types == 0 || (type >= 0 && (f->types >> type & 1u))))
-      check_numbers(check, f->name, (const double *)((const char *)element + f->offset), f->count,
-                    f->rule);
+      poli_number_rules(check, f->name, (const double *)((const char *)element + f->offset),
+                        f->count, f->rule);
 }
 
 /* --- names, rotations ------------------------------------------------------------------------- */
@@ -189,8 +189,12 @@ static void check_name(poli_rules *check, const char *name)
     const poli_element other = k < 0 ? own : (poli_element)k;
     const int quantities = (own >= POLI_VARIABLES) + (other >= POLI_VARIABLES);
     if (other != own && (quantities == 1 || own == POLI_MARKERS || other == POLI_MARKERS)) continue;
-    const int index = poli_mechanism_find(check->mechanism, other, name);
-    if (index < 0) continue;
+    const int found = poli_mechanism_find(check->mechanism, other, name);
+    int index = found;
+    if (found < 0) continue;
+    /* forces that joints have made are not in the user's list */
+    for (int i = 0; i < found && other == POLI_FORCES; i++)
+      index -= pol_mechanism_force(check->mechanism, i)->made_by_joint;
     poli_refuse(check, "name", "", "", "must be unique: %s[%d] has the same name",
                 elements[other].list, index);
     return;
@@ -339,7 +343,8 @@ static int check_markers(poli_rules *check, const int marker[2], int body[2])
 }
 
 /* What depends on the type; bodies are those of its markers, or POL_NOT_FOUND. */
-static void check_joint_type(poli_rules *check, const pol_joint *joint, const int bodies[2])
+static void check_joint_type(poli_rules *check, const pol_joint *joint, const int bodies[2],
+                             int placed)
 {
   char value[16];
   const char *type = pol_joint_type_name(joint->type);
@@ -362,14 +367,15 @@ static void check_joint_type(poli_rules *check, const pol_joint *joint, const in
       poli_refuse(check, "type", type, "", "must lock no rotation: body \"%s\" is a point mass",
                   point->name);
   }
+  if (joint->axes) poli_joint_axes_rules(check, joint, placed);
 }
 
 void poli_joint_rules(poli_rules *check, const pol_joint *joint)
 {
   int bodies[2];
   check_name(check, joint->name);
-  check_markers(check, joint->marker, bodies);
-  check_joint_type(check, joint, bodies);
+  const int placed = check_markers(check, joint->marker, bodies);
+  check_joint_type(check, joint, bodies, placed);
 }
 
 /* What a type of joint needs to know beside its point. */
@@ -434,7 +440,7 @@ void poli_joint_at_rules(poli_rules *check, const pol_joint *joint, const int bo
   }
   check_bodies(check, bodies);
   const int before = check->broken;
-  check_joint_type(check, joint, bodies);
+  check_joint_type(check, joint, bodies, 0);
   if (type) check_axis(check, joint->type, axis);
   const int fits = check->broken == before;
   poli_vector_rules(check, "point", point, 3);
@@ -561,6 +567,10 @@ void poli_force_rules(poli_rules *check, const pol_force *force, pol_function *s
   if (force->scale) poli_function_copy(check, "scale", force->scale, scale);
   if (!type) {
     refuse_int(check, "type", (int)force->type, "must be a type of force");
+    return;
+  }
+  if (force->type == POL_JOINT_STOP || force->type == POL_JOINT_FRICTION) {
+    poli_refuse(check, "type", type, "", "must not be added: set the axes of the joint");
     return;
   }
   for (int i = pol_force_num_expressions(force->type); i < 3; i++) {

@@ -70,6 +70,9 @@ void poli_coupling_rules(poli_rules *check, const pol_coupling *coupling);
 void poli_variable_rules(poli_rules *check, const pol_variable *variable);
 void poli_state_rules(poli_rules *check, const pol_state_variable *state);
 
+/* Checks `count` numbers of a field, whose items are named field[i] if there are several. */
+void poli_number_rules(poli_rules *check, const char *field, const double *x, int count,
+                       poli_number_kind rule);
 /* Checks a vector: all numbers finite. */
 void poli_vector_rules(poli_rules *check, const char *field, const double *x, int count);
 /* The bodies, point and axis of a joint; the arguments of pol_mechanism_add_joint_at().  The rules

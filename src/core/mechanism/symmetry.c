@@ -279,6 +279,10 @@ static int require_element(space *s, const pol_mechanism *mechanism, const pol_f
   case POL_JOINT_SPRING:
     require_joint_coordinate(s, mechanism, force->joint);
     return force->damping[0] == 0.0 && force->actuator == 0.0 && !has_expression(force);
+  case POL_JOINT_STOP:
+  case POL_JOINT_FRICTION:
+    require_joint_coordinate(s, mechanism, force->joint);
+    return force->type == POL_JOINT_STOP && force->damping[0] == 0.0 && force->rest_speed == 0.0;
   case POL_CALLBACK_FORCE: /* it is not known whether its two wrenches are opposite */
     break;
   }
@@ -325,7 +329,13 @@ void pol_mechanism_symmetries(const pol_mechanism *mechanism, pol_symmetries *sy
   symmetries->energy = pol_mechanism_num_drives(mechanism) == 0;
   pol_mechanism_gravity(mechanism, gravity);
   require_force(&s, gravity);
-  for (int i = 0; i < pol_mechanism_num_joints(mechanism); i++) require_joint(&s, mechanism, i);
+  for (int i = 0; i < pol_mechanism_num_joints(mechanism); i++) {
+    const pol_joint *joint = pol_mechanism_joint(mechanism, i);
+    require_joint(&s, mechanism, i);
+    /* the momentum of a rotor is not among those of the bodies */
+    for (int k = 0; joint->axes && k < pol_joint_num_coordinates(joint); k++)
+      if (joint->axes[k].armature > 0.0) require_joint_coordinate(&s, mechanism, i);
+  }
   for (int i = 0; i < pol_mechanism_num_drives(mechanism); i++) {
     const pol_drive *drive = pol_mechanism_drive(mechanism, i);
     if (drive->joint == POL_NO_JOINT)

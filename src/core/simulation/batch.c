@@ -224,6 +224,9 @@ static pol_status check_settings(const pol_mechanism *mechanism, const pol_batch
     return refuse(d, "%s must not be NULL where their number is positive", "outputs");
   if (s->simulation.num_events != 0)
     return refuse(d, "there must be no %s: a batch does not look for them", "events");
+  if (poli_hard_stops_count(mechanism) > 0)
+    return refuse(d, "there must be no %s of a joint: a batch does not look for impacts",
+                  "restitution");
   for (int i = 0; i < s->count && s->mechanisms; i++)
     if (!s->mechanisms[i]) return refuse(d, "the %s must not be NULL", "mechanisms");
   return POL_OK;

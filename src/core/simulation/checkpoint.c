@@ -71,6 +71,13 @@ static uint64_t hash_model(pol_simulation *sim)
     POLI_ARCHIVE(&hash, marker.position);
     POLI_ARCHIVE(&hash, marker.rotation);
   }
+  for (int i = 0; i < pol_mechanism_num_joints(mechanism); i++) {
+    const pol_joint *joint = pol_mechanism_joint(mechanism, i);
+    for (int k = 0; joint->axes && k < pol_joint_num_coordinates(joint); k++) {
+      pol_joint_axis axis = joint->axes[k]; /* numbers only */
+      POLI_ARCHIVE(&hash, axis);
+    }
+  }
   for (int i = 0; i < pol_mechanism_num_variables(mechanism); i++)
     archive_text(&hash, pol_mechanism_variable(mechanism, i)->expression);
   for (int i = 0; i < pol_mechanism_num_states(mechanism); i++)

@@ -22,6 +22,7 @@
 
 #include "base/arena.h"
 #include "simulation/comparison.h"
+#include "simulation/hard_stops.h"
 
 static const double multiple_tolerance = 1e-9; /* end times this near to a multiple of h are one */
 static const double slow_seconds = 2.0;        /* a run that takes longer is timed once */
@@ -354,7 +355,8 @@ static void run_case(work *w, pol_case *it)
   pol_settings settings = it->settings;
   /* steps that have no times of their own, as variable ones and those after an event, stop at the
    * times of the reference */
-  const int stops = settings.variable || settings.num_events > 0;
+  const int stops = settings.variable || settings.num_events > 0 ||
+                    poli_hard_stops_count(w->study->mechanism) > 0;
   settings.output = (pol_output){0};
   if (stops && w->num_stops > 0)
     settings.output = (pol_output){.count = w->num_stops, .times = w->stops};

@@ -342,6 +342,7 @@ static pol_status change_velocities(pol_simulation *sim, const pol_simulation_ev
   const char *name = event->name != NULL ? event->name : "";
   pol_diagnostics failure;
   status = poli_event_rules_failure(sim->rules, &failure);
+  if (status == POL_OK) status = poli_hard_stops_failure(sim->hard_stops, &failure);
   if (status != POL_OK) {
     snprintf(message, sizeof message, "the reset of event '%.60s' failed: %.150s", name,
              failure.message);

@@ -13,6 +13,7 @@
 #include "dae/dae.h"
 #include "formulation/output.h"
 #include "simulation/event_rules.h"
+#include "simulation/hard_stops.h"
 
 /* Points of a step where the functions of events are evaluated: five equally spaced, and some more
  * near a minimum of |f|. */
@@ -83,9 +84,10 @@ struct pol_simulation {
   double *times; /* of output, owned */
   long next_output;
 
-  /* Events, the first of them by rules of the settings; the one that the state is at, or -1.
-   * stopped: one has ended the run. */
+  /* Events, the first of them by rules of the settings, then the hard stops of joints; the one that
+   * the state is at, or -1.  stopped: one has ended the run. */
   poli_event_rules *rules;
+  poli_hard_stops *hard_stops;
   poli_watched_event *events;
   int num_events, event, stopped;
   int in_step;        /* the last step may hold more stops, */

@@ -223,7 +223,7 @@ static size_t add_all(pol_record *record)
     add_joint(record, &used, formulation, i);
   for (int k = 0; k < pol_mechanism_num_forces(mechanism); k++) {
     const pol_force *force = pol_mechanism_force(mechanism, k);
-    if (force->type == POL_JOINT_SPRING) {
+    if (poli_force_is_on_joint(force->type)) {
       const pol_joint *joint = pol_mechanism_joint(mechanism, force->joint);
       add_effort(record, &used, "forces", force->name, NULL,
                  pol_joint_coordinate(joint, force->coordinate)->angular);
@@ -377,7 +377,7 @@ void pol_record_row(const pol_record *record, double *row)
     const pol_force *force = pol_mechanism_force(mechanism, k);
     double vector[3], torque[3];
     if (!varies(force)) continue;
-    if (force->type == POL_JOINT_SPRING) {
+    if (poli_force_is_on_joint(force->type)) {
       *row++ = poli_instant_joint_spring(&now, k);
       continue;
     }

@@ -286,6 +286,13 @@ static pol_status build(pol_simulation *sim, const pol_mechanism *mechanism,
     const pol_simulation_event event = poli_event_rules_event(sim->rules, i);
     status = pol_simulation_add_event(sim, &event, NULL);
   }
+  if (status == POL_OK)
+    status = poli_hard_stops_create(&sim->hard_stops, sim->formulation,
+                                    poli_integrator_assembler(sim->integrator));
+  for (int i = 0; i < poli_hard_stops_count(mechanism) && status == POL_OK; i++) {
+    const pol_simulation_event event = poli_hard_stops_event(sim->hard_stops, i);
+    status = pol_simulation_add_event(sim, &event, NULL);
+  }
   if (status != POL_OK) return status;
   poli_monitor_stage("initial values");
   if (poli_monitor_poll(-1.0)) return POL_CANCELLED;
@@ -355,6 +362,7 @@ void pol_simulation_free(pol_simulation **simulation)
   free(sim->times);
   free(sim->events);
   poli_event_rules_free(&sim->rules);
+  poli_hard_stops_free(&sim->hard_stops);
   free(sim);
   *simulation = NULL;
 }

@@ -182,9 +182,54 @@ static double initial_distance(const pol_mechanism *mechanism, const int markers
   return hypot(hypot(second[0] - first[0], second[1] - first[1]), second[2] - first[2]);
 }
 
+/* What acts on the coordinates of a joint, if anything is given: the keys of the joint itself are
+ * those of its only coordinate.  Returns whether there is something. */
+static int make_axes(builder *b, const poli_place *place, const poli_model_joint *from,
+                     pol_joint_axis axes[POLI_JOINT_COORDINATES])
+{
+  static const char *const keys[] = {"stiffness", "damping", "rest",
+                                     "armature",  "limits",  "friction"};
+  const pol_joint *joint = &from->joint;
+  const int known = pol_joint_type_name(joint->type) != NULL;
+  const int count = known ? pol_joint_num_coordinates(joint) : 0;
+  const poli_place coordinates = poli_place_key(place, "coordinates");
+  int given = coordinates.value != NULL;
+  for (int i = 0; i < count; i++) axes[i] = pol_joint_axis_default();
+  for (size_t k = 0; k < sizeof keys / sizeof *keys && known; k++) {
+    const poli_place at = poli_place_key(place, keys[k]);
+    if (!at.value) continue;
+    given = 1;
+    if (count != 1 && joint->type == POL_GENERIC && joint->locked)
+      poli_report(b->reader, &at, "",
+                  count ? "must stand inside \"coordinates\": this joint has several"
+                        : "must not be given: this joint has no angle or displacement");
+  }
+  if (count == 1 && !coordinates.value) axes[0] = from->single;
+  const char *key;
+  json_t *value;
+  json_object_foreach(coordinates.value, key, value)
+  {
+    int found = -1;
+    for (int c = 0; c < POLI_JOINT_COORDINATES; c++)
+      if (strcmp(key, pol_coordinate_name((pol_coordinate)c)) == 0) found = c;
+    for (int i = 0; i < count && found >= 0; i++)
+      if (strcmp(key, pol_joint_coordinate(joint, i)->key) == 0) {
+        axes[i] = from->coordinates[found];
+        found = -1;
+      }
+    const poli_place at = {&coordinates, key, 0, value};
+    if (found >= 0 && count > 0)
+      poli_report(b->reader, &at, pol_joint_coordinate(joint, 0)->key,
+                  "must not be given: this joint has no such coordinate");
+  }
+  return given && count > 0;
+}
+
 static pol_status add_joint(builder *b, const poli_place *place, const poli_model_joint *from)
 {
   pol_joint joint = from->joint;
+  pol_joint_axis actions[POLI_JOINT_COORDINATES];
+  if (make_axes(b, place, from, actions)) joint.axes = actions;
   const double *axis = poli_given(place, "axis") ? from->axis : NULL;
   joint.global_axes = from->frame == POL_GLOBAL_AXES;
   const int placed =

@@ -257,6 +257,8 @@ typedef struct poli_model_shape {
   double density; /* NAN: that of the body */
 } poli_model_shape;
 
+enum { POLI_JOINT_COORDINATES = POL_DRIVE_ROTATION_2 + 1 };
+
 typedef struct poli_model_joint {
   pol_joint joint;
   int bodies[2];
@@ -264,6 +266,8 @@ typedef struct poli_model_joint {
   double axis[3];
   double axes[6];
   int frame; /* pol_force_frame, of the translation rows */
+  /* what acts on its only coordinate, and on each by its pol_coordinate */
+  pol_joint_axis single, coordinates[POLI_JOINT_COORDINATES];
 } poli_model_joint;
 
 typedef struct poli_model_function {
@@ -390,6 +394,7 @@ extern const poli_value poli_number_map, poli_name_map; /* const json_t *: objec
 
 /* Rules between keys, the checks of the kinds. */
 typedef void poli_check(poli_reader *reader, const poli_place *place, void *object, int sound);
+poli_check poli_check_limits, poli_check_friction;
 poli_check poli_check_body, poli_check_shape, poli_check_force, poli_check_function,
     poli_check_event, poli_check_rotation, poli_check_control, poli_check_simulation;
 

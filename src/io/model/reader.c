@@ -140,10 +140,18 @@ static const char *near_key(const poli_field *fields, const char *key)
 
 void poli_report_unknown(poli_reader *reader, const poli_place *place, const poli_kind *kind)
 {
+  static const char *const of_joints[] = {"stiffness", "damping",  "friction",
+                                          "limits",    "armature", "frictionloss"};
+  const char *near = near_key(kind->fields, place->key);
+  int is_of_joints = 0;
+  for (size_t i = 0; i < sizeof of_joints / sizeof *of_joints; i++)
+    is_of_joints |= !*near && strcmp(place->key, of_joints[i]) == 0;
   if (strcmp(place->key, "repeat") == 0)
     poli_report(reader, place, "", "must be a key of an object in a list");
+  else if (is_of_joints)
+    poli_report(reader, place, "", "is not a known key of a %s: joints have it", kind->name);
   else
-    poli_report(reader, place, near_key(kind->fields, place->key), "is not a known key");
+    poli_report(reader, place, near, "is not a known key");
 }
 
 /* Every object may have a comment. */

@@ -38,6 +38,26 @@ void poli_check_shape(poli_reader *reader, const poli_place *place, void *object
     poli_turn_z_to(from->axis, from->shape.rotation);
 }
 
+/* --- joints ----------------------------------------------------------------------------------- */
+
+void poli_check_limits(poli_reader *reader, const poli_place *place, void *object, int sound)
+{
+  (void)object;
+  if (sound && !poli_given(place, "min") && !poli_given(place, "max"))
+    poli_report(reader, place, "", "must have \"min\" or \"max\"");
+}
+
+void poli_check_friction(poli_reader *reader, const poli_place *place, void *object, int sound)
+{
+  (void)object;
+  static const char *const keys[] = {"coefficient", "static_coefficient", "level", "static_level",
+                                     "viscous"};
+  int given = 0;
+  for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) given |= poli_given(place, keys[k]);
+  if (sound && !given)
+    poli_report(reader, place, "", "must have \"coefficient\", \"level\" or \"viscous\"");
+}
+
 /* --- forces, functions ------------------------------------------------------------------------ */
 
 /* There are no axes of a marker without one, and expressions are not turned into them; a
