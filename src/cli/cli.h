@@ -50,7 +50,7 @@ typedef struct cli_args {
   int json;
   int quiet, verbose;
   int accuracy; /* of run, */
-  const char *checkpoint, *checkpoint_every;
+  const char *checkpoint, *checkpoint_every, *checkpoint_at;
   int help;
   int num_overrides; /* "key.path=value" for pol_model_read_file */
   char **overrides;

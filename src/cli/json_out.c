@@ -74,6 +74,7 @@ json_t *cli_json_control(const pol_settings *settings)
                    "first_step", cli_json_number(control->first_step),             //
                    "min_step", cli_json_number(control->min_step),                 //
                    "max_step", cli_json_number(control->max_step),                 //
+                   "span", cli_json_number(control->span),                         //
                    "controller", pol_controller_name(control->controller));
 }
 

@@ -705,6 +705,11 @@ static const poli_field control_fields[] = {
      .help = "if the tolerances require a smaller step, the run fails and names the body"},
     {"max_step", &poli_number, OPTION(control.max_step), &poli_positive, .unit = "s",
      .standard = "none", .help = "at least `min_step`"},
+    {"span", &poli_number, OPTION(control.span), &poli_positive, .unit = "s", .standard = "`end`",
+     .help =
+         "time that the first step and the accuracy of Newton's iterations are meant for; a run "
+         "that will be continued to a later end, which it shall have the bits of, has that end "
+         "here"},
     {"controller", &poli_choice, OPTION(control.controller), &controllers,
      .standard = "\"elementary\"",
      .help = "`elementary`; `pi`, which also uses the error of the previous step: fewer "

@@ -311,8 +311,8 @@ static pol_status choose_method(const poli_model_simulation *simulation, pol_mod
   return POL_OK;
 }
 
-/* The steps from a plain tree to a model, but for the choice of a method by *simulation; every error
- * is reported.  1 if the model is complete. */
+/* The steps from a plain tree to a model, but for the choice of a method by *simulation; every
+ * error is reported.  1 if the model is complete. */
 static int fill_model(poli_reader *reader, const poli_place *top, poli_expansion *x,
                       pol_model *model, poli_model_simulation *simulation)
 {
