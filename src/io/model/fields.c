@@ -834,8 +834,8 @@ static const poli_field parameter_fields[] = {
     {"unit", &poli_text, AT(unit), .standard = "not checked",
      .help = "of m, kg, s, rad, N, J, W, Pa and Hz, such as `kg m^2` or `N s/m`"},
     {"description", &poli_text, AT(description), .standard = "\"\""},
-    {"min", &poli_number, AT(min), .standard = "none", .help = "smallest allowed value"},
-    {"max", &poli_number, AT(max), .standard = "none", .help = "largest allowed value"},
+    {"min", &poli_parameter_value, 0, .standard = "none", .help = "smallest allowed value"},
+    {"max", &poli_parameter_value, 0, .standard = "none", .help = "largest allowed value"},
     {.key = NULL},
 };
 
