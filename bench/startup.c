@@ -78,12 +78,12 @@ static pol_mechanism *make_chain(int links)
     char name[32], joint_name[32];
     snprintf(name, sizeof name, "link %d", i + 1);
     snprintf(joint_name, sizeof joint_name, "joint %d", i + 1);
-    const pol_body body = {.name = name,
-                           .mass = 0.05,
-                           .inertia = {6.25e-7, 0.0, 0.0, 0.0, 4.19791666667e-5, 0.0, 0.0, 0.0,
-                                       4.19791666667e-5},
-                           .position = {(i + 0.5) * length, 0.0, 0.0},
-                           .rotation = {1.0, 0.0, 0.0, 0.0}};
+    const pol_body body = {
+        .name = name,
+        .mass = 0.05,
+        .inertia = {6.25e-7, 0.0, 0.0, 0.0, 4.19791666667e-5, 0.0, 0.0, 0.0, 4.19791666667e-5},
+        .position = {(i + 0.5) * length, 0.0, 0.0},
+        .rotation = {1.0, 0.0, 0.0, 0.0}};
     const double half = 0.5 * length;
     const pol_marker first = {.name = "",
                               .body = i ? i - 1 : POL_GROUND,
@@ -213,8 +213,8 @@ int main(int argc, char **argv)
   const char *method = "geom1";
   pol_index index = POL_INDEX_3;
   int given = 0, done = 1;
-  printf("start-up of chains: processor time and memory\n\n%12s  %-34s %9s %9s %10s %10s\n", "links",
-         "phase", "s", "us/link", "kB/link", "peak");
+  printf("start-up of chains: processor time and memory\n\n%12s  %-34s %9s %9s %10s %10s\n",
+         "links", "phase", "s", "us/link", "kB/link", "peak");
   for (int i = 1; i < argc; i++) {
     if (strcmp(argv[i], "--method") == 0 && i + 1 < argc) {
       method = argv[++i];

@@ -138,8 +138,8 @@ double pol_modes_unsteady(const pol_modes *modes);
  * by `amplitude` metres; the configuration is moved to the constraints if that is possible. */
 pol_status pol_modes_pose(const pol_modes *modes, int index, double phase, double amplitude,
                           double *q, double *v);
-/* The amplitude at which a centre of mass moves by a tenth of the length of the model along an axis,
- * less where a body would rotate by more than 0.3 rad. */
+/* The amplitude at which a centre of mass moves by a tenth of the length of the model along an
+ * axis, less where a body would rotate by more than 0.3 rad. */
 double pol_modes_amplitude(const pol_modes *modes, int index);
 
 /* --- linearised equations ----------------------------------------------------------------------

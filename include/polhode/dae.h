@@ -166,9 +166,9 @@ typedef struct pol_assembler pol_assembler;
 
 /* The dae must be valid (pol_dae_validate).  On failure *assembler is NULL: POL_BAD_ARGUMENT,
  * POL_NO_MEMORY.  Freeing sets *assembler to NULL; it may be NULL already.  All memory is allocated
- * here, but for large systems of rigid bodies (more than 5000 velocities and constraints): these are
- * solved in the space of the constraints, and a call that needs the matrix all the same, such as
- * with redundant constraints, allocates it. */
+ * here, but for large systems of rigid bodies (more than 5000 velocities and constraints): these
+ * are solved in the space of the constraints, and a call that needs the matrix all the same, such
+ * as with redundant constraints, allocates it. */
 pol_status pol_assembler_create(pol_assembler **assembler, const pol_dae *dae,
                                 pol_solver_kind solver);
 void pol_assembler_free(pol_assembler **assembler);

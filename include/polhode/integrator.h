@@ -98,6 +98,8 @@ typedef struct pol_control {
   double atol_translation, atol_rotation; /* >= 0, in the coordinates' unit and in rad */
   double first_step;         /* 0: estimated from the accelerations; reversible steps: required */
   double min_step, max_step; /* 0: no limit */
+  double span; /* time that the first step and the accuracy of Newton's iterations are meant for; 0:
+                  what is left up to the end of the first step's call */
   pol_controller controller;
 } pol_control;
 

@@ -73,6 +73,15 @@ typedef struct pol_result_event {
 long pol_result_num_events(const pol_result *result);
 const pol_result_event *pol_result_get_event(const pol_result *result, long index);
 
+/* Number of saved states of the simulation (pol_writer_save), in chronological order; 0 for a CSV
+ * file.  The time from which on one continues; NaN if there is no such state.  Its bytes, for
+ * pol_simulation_load: with bytes NULL, *size is set to their number; otherwise *size is the room
+ * there.  POL_BAD_ARGUMENT: there is no such state, or too little room; POL_IO: it cannot be read.
+ */
+long pol_result_num_states(const pol_result *result);
+double pol_result_state_time(const pol_result *result, long index);
+pol_status pol_result_read_state(pol_result *result, long index, void *bytes, size_t *size);
+
 /* The reason if a file could be opened but its numbers cannot be read (POL_IO). */
 #define POL_RESULT_DAMAGED "the result is damaged: its numbers cannot be read"
 
@@ -145,6 +154,11 @@ pol_status pol_writer_write(pol_writer *writer);
 /* Writes all rows to the file, so that other processes can read them; this process can read an HDF5
  * file only after it is closed. */
 pol_status pol_writer_flush(pol_writer *writer);
+/* Appends the state of the simulation (pol_simulation_save) to an HDF5 result, from which the run
+ * can be continued (pol_checkpoint_read).  It serves for continuing from the time `from` on, at
+ * most that of the state: no row is between the two.  Allocates memory for the state.
+ * POL_BAD_ARGUMENT: the file is CSV, or the simulation has failed; POL_IO as above. */
+pol_status pol_writer_save(pol_writer *writer, double from, pol_simulation *simulation);
 /* Writes the remaining rows and the status of the run, "done", "failed" or "interrupted", with the
  * reason of a failure (may be NULL).  Closes the file and frees the writer.  POL_IO if anything,
  * now or before, could not be written. */
@@ -153,10 +167,11 @@ pol_status pol_writer_close(pol_writer **writer, const char *status, const char 
 /* Writes the state of a simulation (pol_simulation_save) to a file, which is named PATH.new until
  * it is complete and then replaces an older one.  POL_IO: errno gives the reason. */
 pol_status pol_checkpoint_write(const char *path, pol_simulation *simulation);
-/* Continues from such a file (pol_simulation_load).  POL_IO, POL_BAD_ARGUMENT: the reason goes to
- * message (NULL only if message_size is 0). */
-pol_status pol_checkpoint_read(const char *path, pol_simulation *simulation, char *message,
-                               size_t message_size);
+/* Continues from such a file, or from an HDF5 result with states (pol_simulation_load): from the
+ * last state at `at` or before; INFINITY: from the last one.  Of a file with one state, that one.
+ * POL_IO, POL_BAD_ARGUMENT: the reason goes to message (NULL only if message_size is 0). */
+pol_status pol_checkpoint_read(const char *path, double at, pol_simulation *simulation,
+                               char *message, size_t message_size);
 
 /* Approximate memory of a record and a writer for a mechanism, bytes. */
 double pol_writer_memory(const pol_mechanism *mechanism);

@@ -272,10 +272,19 @@ pol_status pol_simulation_step(pol_simulation *simulation);
  * Call it between steps.  POL_BAD_ARGUMENT: there is too little room, or the simulation has failed.
  */
 pol_status pol_simulation_save(pol_simulation *simulation, void *bytes, size_t *size);
+/* Makes the simulation keep a copy of its state from before the end of the time span has an effect
+ * on steps, which takes the memory of one saved state; states that are saved later contain it, so
+ * that they can be continued to a later end.  Call it before the first step. */
+pol_status pol_simulation_allow_later_end(pol_simulation *simulation);
 /* Continues from a saved state: into a new simulation, without steps, of the same mechanism and
- * settings, with the same events added.  POL_BAD_ARGUMENT: the bytes are damaged, or belong to
- * another model, other settings or another version; the reason goes to message (NULL only if
- * message_size is 0), and the simulation stays at its start, unless only a force turns out to be
+ * settings, with the same events added.  The end may be later: the run then continues from before
+ * the last steps of the old one, which the old end had an effect on, with the bits of a run that
+ * had the later end at once.  With steps of variable size this is one whose control.span is the old
+ * end, unless control.span is given.
+ *
+ * POL_BAD_ARGUMENT: the bytes are damaged, or belong to another model, other settings or another
+ * version; the reason, with the name of what differs, goes to message (NULL only if message_size is
+ * 0), and the simulation stays at its start, unless only a C function of a force turns out to be
  * another one: then it cannot be continued.  Events by C functions are compared by direction,
  * action and name. */
 pol_status pol_simulation_load(pol_simulation *simulation, const void *bytes, size_t size,

@@ -326,9 +326,8 @@ int cli_unsteady_text(double unsteady, char *text, size_t size)
 {
   if (!(unsteady > 1e-6)) return 0;
   snprintf(text, size,
-           "the motion is not steady in these axes (relative change %.1g): the equations hold at "
-           "this instant only; use --static, or --frame for a rotating equilibrium",
-           unsteady);
+           "the model is not at rest and does not rotate steadily here: the result holds at this "
+           "instant only; use --static for its equilibrium, or --frame for a steady rotation");
   return 1;
 }
 

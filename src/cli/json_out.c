@@ -74,6 +74,7 @@ json_t *cli_json_control(const pol_settings *settings)
                    "first_step", cli_json_number(control->first_step),             //
                    "min_step", cli_json_number(control->min_step),                 //
                    "max_step", cli_json_number(control->max_step),                 //
+                   "span", cli_json_number(control->span),                         //
                    "controller", pol_controller_name(control->controller));
 }
 
@@ -114,16 +115,18 @@ void cli_json_append_warnings(json_t **list, const pol_summary *summary)
 json_t *cli_json_failure(const pol_diagnostics *d)
 {
   return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:I, s:i, s:o, s:o, s:i}", //
-                   "reason", pol_status_text(d->status),                      //
-                   "message", cli_json_text(d->message),                      //
-                   "where", cli_json_text(d->where),                          //
-                   "advice", cli_json_text(d->advice),                        //
-                   "t", cli_json_number(d->t),                                //
-                   "h", cli_json_number(d->h),                                //
-                   "step", (json_int_t)d->step,                               //
-                   "iteration", d->iteration,                                 //
-                   "residual", cli_json_number(d->residual),                  //
-                   "correction", cli_json_number(d->correction),              //
+                   "reason",
+                   d->step > 0 && d->h == 0.0 && d->status > 0 ? "no equilibrium was found"
+                                                               : pol_status_text(d->status), //
+                   "message", cli_json_text(d->message),                                     //
+                   "where", cli_json_text(d->where),                                         //
+                   "advice", cli_json_text(d->advice),                                       //
+                   "t", cli_json_number(d->t),                                               //
+                   "h", cli_json_number(d->h),                                               //
+                   "step", (json_int_t)d->step,                                              //
+                   "iteration", d->iteration,                                                //
+                   "residual", cli_json_number(d->residual),                                 //
+                   "correction", cli_json_number(d->correction),                             //
                    "equation", d->equation);
 }
 

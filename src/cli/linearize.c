@@ -1,5 +1,6 @@
 /* polhode linearize: the linearised equations of motion as matrices, in JSON and MAT. */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,12 +86,19 @@ static json_t *linear_json(const cli_analysis *a, const pol_linear *l)
   return object;
 }
 
+/* Entries that are round-off of the largest one are 0. */
 static void print_matrix(const char *name, const double *values, int rows, int cols)
 {
+  const double round_off = 1e-14;
+  double size = 0.0;
   if (rows == 0 || cols == 0) return;
+  for (int i = 0; i < rows * cols; i++) size = fmax(size, fabs(values[i]));
   printf("\n%s =\n", name);
   for (int i = 0; i < rows; i++) {
-    for (int j = 0; j < cols; j++) printf(" %13.6g", values[i + j * rows]);
+    for (int j = 0; j < cols; j++) {
+      const double value = values[i + j * rows];
+      printf(" %13.6g", fabs(value) > round_off * size ? value : 0.0);
+    }
     printf("\n");
   }
 }
@@ -103,8 +111,9 @@ static void print_names(const char *label, const char *const *texts, int count)
 static void print_linear(const cli_analysis *a, const pol_linear *l)
 {
   cli_analysis_print(a);
-  cli_print_row("states", "%d: %d coordinates, %d velocities, %d first-order", l->n,
-                l->num_coordinates, l->num_velocities, l->num_states);
+  cli_print_row("states", "%d: %d coordinate%s, %d velocit%s, %d first-order", l->n,
+                l->num_coordinates, cli_plural(l->num_coordinates), l->num_velocities,
+                l->num_velocities == 1 ? "y" : "ies", l->num_states);
   print_names("", l->state_names, l->n);
   print_names("inputs", l->input_names, l->num_inputs);
   print_names("outputs", l->output_names, l->num_outputs);

@@ -159,6 +159,13 @@ static pol_status refuse_option(pol_errors *errors, const char *word, const cli_
     snprintf(rule, sizeof rule, "is no option of this command, but of polhode %s", command->name);
     return refuse(errors, word, "", rule, "");
   }
+  /* words of other programs for an option of this command */
+  static const char *const others[][2] = {
+      {"--resume", "--from"}, {"--restart", "--from"}, {"--continue", "--from"}};
+  for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+    if (strcmp(word, others[i][0]) == 0 &&
+        find_in(others[i][1], strlen(others[i][1]), options, num_options) != NULL)
+      return refuse(errors, word, "", "there is no such option", others[i][1]);
   pol_near near = pol_near_start(word);
   for (int i = 0; i < num_options; i++) pol_near_try(&near, options[i].name);
   for (int i = 0; i < cli_num_common_options; i++) pol_near_try(&near, cli_common_options[i].name);

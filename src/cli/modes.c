@@ -95,12 +95,16 @@ static void print_modes(const cli_analysis *a, const pol_modes *modes)
       "\n  mode   frequency, Hz   damping ratio      eigenvalue, 1/s              largest part\n");
   for (int k = 0; k < pol_modes_count(modes); k++) {
     const pol_mode *mode = pol_modes_get(modes, k);
-    char part[200];
+    char part[200] = "";
     const int is_undamped = fabs(mode->damping) < 1e-12; /* round-off */
-    largest_part(a, mode, part, sizeof part);
-    printf("  %4d   %13.8g   %13.6g   %13.6g %s%13.6g%s   ", k + 1, mode->frequency,
+    /* any mixture of motions that nothing resists is one, too */
+    if (mode->frequency > 0.0 || mode->re != 0.0) largest_part(a, mode, part, sizeof part);
+    printf("  %4d   %13.8g   %13.6g   %13.6g %s%13.6g%s%s", k + 1, mode->frequency,
            is_undamped ? 0.0 : mode->damping, is_undamped ? 0.0 : mode->re,
-           mode->im > 0.0 ? "+-" : "  ", mode->im, mode->im > 0.0 ? "i" : " ");
+           mode->im > 0.0 ? "+-" : "  ", mode->im, mode->im > 0.0 ? "i" : "",
+           part[0] == '\0'  ? ""
+           : mode->im > 0.0 ? "   "
+                            : "    ");
     cli_put_text(stdout, part);
     putchar('\n');
   }

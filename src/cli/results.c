@@ -92,10 +92,19 @@ static void print_about(const about *a)
   json_decref(settings);
   for (int i = 0; i < info->num_overrides; i++) cli_print_row("set", "%s", info->overrides[i]);
   json_t *parameters = info->parameters != NULL ? json_loads(info->parameters, 0, NULL) : NULL;
+  /* their units stand in the model */
+  json_t *model =
+      info->model != NULL ? json_loads(info->model, JSON_REJECT_DUPLICATES, NULL) : NULL;
   const char *name;
   json_t *value;
   json_object_foreach(parameters, name, value)
-      cli_print_row("parameter", "%s = %.10g", name, json_number_value(value));
+  {
+    const json_t *declared = json_object_get(json_object_get(model, "parameters"), name);
+    const char *unit = json_string_value(json_object_get(declared, "unit"));
+    cli_print_row("parameter", "%s = %.10g%s%s", name, json_number_value(value),
+                  unit != NULL ? " " : "", unit != NULL ? unit : "");
+  }
+  json_decref(model);
   json_decref(parameters);
   if (info->status != NULL)
     cli_print_row("status", "%s%s", info->status,

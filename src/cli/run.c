@@ -1,5 +1,6 @@
 /* polhode run: simulates a model, reports, and writes its result. */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,22 +110,53 @@ static pol_status open_result(pol_writer **writer, const cli_args *args, const p
   return status;
 }
 
-/* Where and how often the state is saved. */
+/* Where and when the state is saved. */
 typedef struct checkpoint {
-  const char *path; /* NULL: nowhere */
+  const char *path; /* a file of its own; NULL: none */
   double every;     /* seconds of wall time */
+  int num_times;    /* in the result, at these times of the simulation, ascending; and, unless it
+                       is large and there are none, at its end */
+  double *times;
 } checkpoint;
+
+/* States up to this size are kept in every HDF5 result, bytes. */
+static const size_t small_state = 1 << 24;
+
+/* Whether the result keeps states. */
+static int keeps_states(const cli_args *args, const checkpoint *saved, pol_simulation *simulation)
+{
+  size_t size = 0;
+  if (args->out == NULL || strcmp(suffix_of(args->out), ".h5") != 0) return 0;
+  return saved->num_times > 0 ||
+         (pol_simulation_save(simulation, NULL, &size) == POL_OK && size <= small_state);
+}
+
+/* Adds the state to the result if this is the first row at one of its times, or after it; *next is
+ * the first of those that have not come yet. */
+static pol_status save_when_due(const checkpoint *saved, pol_writer *writer,
+                                pol_simulation *simulation, int *next)
+{
+  const double t = pol_simulation_state(simulation)->t, round_off = 1e-12;
+  const int before = *next;
+  while (*next < saved->num_times && t >= saved->times[*next] * (1.0 - round_off)) ++*next;
+  if (*next == before) return POL_OK;
+  return pol_writer_save(writer, fmin(t, saved->times[before]), simulation);
+}
 
 /* Steps to the end of the time span, to a failure or to a signal, and writes each row; saves the
  * state in between, and where it stops without a failure. */
 static void step_all(pol_simulation *simulation, pol_writer *writer, int with_progress,
-                     const checkpoint *saved, cli_outcome *outcome)
+                     const checkpoint *saved, int keeps, cli_outcome *outcome)
 {
   cli_progress progress;
   double last = cli_seconds();
+  int next = 0; /* of the times of the states in the result */
+  const double *t = &pol_simulation_state(simulation)->t;
+  while (next < saved->num_times && saved->times[next] < *t) next++;
   pol_status status = POL_OK, not_saved = POL_OK;
   cli_progress_begin(&progress, with_progress);
   errno = 0;
+  status = save_when_due(saved, writer, simulation, &next);
   while (status == POL_OK && !cli_stop_signal() && !pol_simulation_finished(simulation)) {
     status = pol_simulation_step(simulation);
     if (status != POL_OK) break;
@@ -143,6 +175,7 @@ static void step_all(pol_simulation *simulation, pol_writer *writer, int with_pr
       outcome->events[outcome->num_events++] =
           (cli_event){pol_simulation_state(simulation)->t, event};
     if (status == POL_OK) cli_progress_update(&progress, pol_simulation_progress(simulation));
+    if (status == POL_OK) status = save_when_due(saved, writer, simulation, &next);
     if (status == POL_OK && saved->path != NULL && cli_seconds() - last >= saved->every) {
       not_saved = pol_checkpoint_write(saved->path, simulation);
       if (not_saved != POL_OK) break;
@@ -150,6 +183,7 @@ static void step_all(pol_simulation *simulation, pol_writer *writer, int with_pr
     }
   }
   cli_progress_end(&progress);
+  if (status == POL_OK && keeps) status = pol_writer_save(writer, *t, simulation);
   if (status == POL_OK && not_saved == POL_OK && saved->path != NULL)
     not_saved = pol_checkpoint_write(saved->path, simulation);
 
@@ -192,9 +226,9 @@ static void estimate_accuracy(const cli_args *args, const pol_simulation *simula
              status == POL_CANCELLED ? "interrupted" : pol_status_text(status));
 }
 
-/* Runs a simulation that has started. */
-static int run_simulation(const cli_args *args, const checkpoint *saved, pol_simulation *simulation,
-                          cli_outcome *outcome)
+/* Runs a simulation that has started; keeps: its result keeps states. */
+static int run_simulation(const cli_args *args, const checkpoint *saved, int keeps,
+                          pol_simulation *simulation, cli_outcome *outcome)
 {
   pol_record *record = NULL;
   pol_writer *writer = NULL;
@@ -221,7 +255,7 @@ static int run_simulation(const cli_args *args, const checkpoint *saved, pol_sim
   } else {
     if (args->quiet && !args->json) cli_note_moves(simulation);
     const double start = cli_seconds();
-    step_all(simulation, writer, !args->quiet, saved, outcome);
+    step_all(simulation, writer, !args->quiet, saved, keeps, outcome);
     if (close_result(&writer, outcome) != POL_OK && strcmp(outcome->status, "failed") != 0)
       describe_write_error(outcome, "result file", outcome->out, strerror(errno));
     outcome->wall_seconds = cli_seconds() - start;
@@ -247,22 +281,37 @@ static int report_progress(const char *stage, double share, void *user)
   return stops && !own->whole_steps;
 }
 
-/* Goes to the state of --from.  Gives the exit status. */
-static int continue_from(const cli_args *args, pol_simulation *simulation)
+/* Goes to the state of --from and, without rows, on to the time of --at.  Gives the exit status. */
+static int continue_from(const cli_args *args, pol_simulation *simulation, cli_outcome *outcome)
 {
-  char message[256] = "";
+  char message[256] = "", *end = NULL;
+  double at = (double)INFINITY;
+  if (args->at != NULL) {
+    at = strtod(args->at, &end);
+    const char *rule = NULL;
+    if (end == args->at || *end != '\0' || !(at >= 0.0 && at <= outcome->model->settings.end))
+      rule = "must be a time in s, from 0 to the end of the run";
+    if (args->from == NULL) rule = "needs --from FILE";
+    if (rule != NULL) return cli_refuse_one("polhode run", args->json, "--at", args->at, rule);
+  }
   if (args->from == NULL) return CLI_DONE;
-  const pol_status status = pol_checkpoint_read(args->from, simulation, message, sizeof message);
+  pol_status status = pol_checkpoint_read(args->from, at, simulation, message, sizeof message);
   if (status == POL_IO || status == POL_BAD_ARGUMENT)
     return cli_refuse_one("polhode run", args->json, "--from", args->from, message);
-  if (status != POL_OK) {
-    cli_complain("polhode run", "%s", pol_status_text(status));
-    return CLI_FAILED;
-  }
-  if (!args->quiet)
-    fprintf(stderr, "polhode run: continues %s from t = %.10g s\n", args->from,
-            pol_simulation_state(simulation)->t);
-  return CLI_DONE;
+  const double *t = &pol_simulation_state(simulation)->t;
+  const double saved_at = *t;
+  while (status == POL_OK && args->at != NULL && *t < at * (1.0 - 1e-12) && !cli_stop_signal() &&
+         !pol_simulation_finished(simulation))
+    status = pol_simulation_step(simulation);
+  if (status == POL_OK && !args->quiet && *t != saved_at)
+    fprintf(stderr, "polhode run: continues %s from t = %.10g s, after its state of t = %.10g s\n",
+            args->from, *t, saved_at);
+  else if (status == POL_OK && !args->quiet)
+    fprintf(stderr, "polhode run: continues %s from t = %.10g s\n", args->from, *t);
+  if (status == POL_OK || status == POL_CANCELLED) return CLI_DONE;
+  outcome->status = "failed";
+  outcome->failure = *pol_simulation_diagnostics(simulation);
+  return report(args, outcome);
 }
 
 /* Runs a model that has been read. */
@@ -284,10 +333,12 @@ static int run_model(const cli_args *args, const checkpoint *saved, const pol_mo
   const pol_status status =
       pol_simulation_create(&simulation, model->mechanism, &settings, &outcome.failure);
   cli_progress_end(&progress.progress); /* from now on it only asks to stop */
-  progress.whole_steps = saved->path != NULL;
   if (status == POL_OK) {
-    result = continue_from(args, simulation);
-    if (result == CLI_DONE) result = run_simulation(args, saved, simulation, &outcome);
+    const int keeps = keeps_states(args, saved, simulation);
+    progress.whole_steps = keeps || saved->path != NULL;
+    if (progress.whole_steps) pol_simulation_allow_later_end(simulation); /* if memory allows */
+    result = continue_from(args, simulation, &outcome);
+    if (result == CLI_DONE) result = run_simulation(args, saved, keeps, simulation, &outcome);
   } else if (status == POL_BAD_ARGUMENT) {
     result = cli_refuse_one(args->operand, args->json, "simulation", "", outcome.failure.message);
   } else {
@@ -319,6 +370,30 @@ int cli_run_model(const cli_args *args, const pol_model *model)
 {
   const checkpoint nowhere = {.path = NULL};
   return run_checked(args, &nowhere, model);
+}
+
+/* Reads the list of --checkpoint-at, to be freed.  Returns the rule that it violates, or NULL. */
+static const char *read_times(const cli_args *args, checkpoint *saved)
+{
+  const char *at = args->checkpoint_at;
+  if (args->out == NULL || strcmp(suffix_of(args->out), ".h5") != 0)
+    return "needs --out FILE.h5, which has the states; --checkpoint FILE saves the last one";
+  size_t count = 1;
+  for (const char *c = at; *c != '\0'; c++) count += *c == ',';
+  saved->times = calloc(count, sizeof *saved->times);
+  if (saved->times == NULL) return pol_status_text(POL_NO_MEMORY);
+  for (;; at++) {
+    char *end;
+    const double t = strtod(at, &end);
+    const int rises = saved->num_times == 0 || t > saved->times[saved->num_times - 1];
+    if (end == at || (*end != ',' && *end != '\0') || !(t >= 0.0) || !rises) {
+      free(saved->times);
+      return "must be ascending times in s, separated by commas";
+    }
+    saved->times[saved->num_times++] = t;
+    at = end;
+    if (*at == '\0') return NULL;
+  }
 }
 
 static int run(const cli_args *given)
@@ -354,6 +429,12 @@ static int run(const cli_args *given)
       return cli_refuse_one("polhode run", args->json, "--checkpoint-every", args->checkpoint_every,
                             rule);
   }
+  if (args->checkpoint_at != NULL) {
+    rule = read_times(args, &saved);
+    if (rule != NULL)
+      return cli_refuse_one("polhode run", args->json, "--checkpoint-at", args->checkpoint_at,
+                            rule);
+  }
   pol_model *model;
   int result = cli_read_model(args, &model);
   if (result != CLI_DONE) return result;
@@ -361,6 +442,7 @@ static int run(const cli_args *given)
   if (result == CLI_DONE)
     result = cli_check_model_output("polhode run", args, "--checkpoint", saved.path, model);
   if (result == CLI_DONE) result = run_checked(args, &saved, model);
+  free(saved.times);
   pol_model_free(&model);
   return result;
 }
@@ -393,8 +475,12 @@ static const cli_option options[] = {
      CLI_TEXT, offsetof(cli_args, checkpoint), NULL},
     {"--checkpoint-every", "SECONDS", "of wall time, instead of every minute", CLI_TEXT,
      offsetof(cli_args, checkpoint_every), NULL},
-    {"--from", "FILE", "continue from a checkpoint of the same model and options", CLI_TEXT,
-     offsetof(cli_args, from), NULL},
+    {"--checkpoint-at", "TIMES", "keep states in the result FILE.h5 at these times (0.5,1)",
+     CLI_TEXT, offsetof(cli_args, checkpoint_at), NULL},
+    {"--from", "FILE", "continue a result FILE.h5 or a checkpoint of the same model and options",
+     CLI_TEXT, offsetof(cli_args, from), NULL},
+    {"--at", "T", "with --from: from this time on, instead of the last saved state", CLI_TEXT,
+     offsetof(cli_args, at), NULL},
     {"--verbose", NULL, "also parameters and iterations of the method, residuals, invariants",
      CLI_FLAG, offsetof(cli_args, verbose), NULL},
     {"--accuracy", NULL, "estimate the error by a second run; default: for runs below a second",
@@ -415,8 +501,9 @@ const cli_command cli_run = {
             "second run with steps twice as long or tolerances ten times as large.\n\n"
             "Ctrl-C stops the run, normally within a second. A second Ctrl-C stops it\n"
             "immediately. Results up to a failure or an interruption are kept.\n\n"
-            "With --checkpoint a run can be continued later: --from gives the numbers of\n"
-            "the uninterrupted run, to the last bit; its result begins at the checkpoint.\n\n"
+            "A run can be continued later, also to a later end: from its result FILE.h5,\n"
+            "which keeps the state of its end, or from a file of --checkpoint. --from gives\n"
+            "the numbers of the uninterrupted run, to the last bit.\n\n"
             "Exit status: 0 done, 1 the simulation failed, 2 invalid input, 130 stopped by\n"
             "Ctrl-C (143 by SIGTERM).",
     .examples = "  polhode run " MODEL "\n"
@@ -425,6 +512,7 @@ const cli_command cli_run = {
                 "  polhode run " MODEL " --formulation se3 --json\n"
                 "  polhode run " MODEL " --checkpoint top.state\n"
                 "  polhode run " MODEL " --from top.state --out rest.csv --quiet\n"
+                "  polhode run " MODEL " --from top.h5 --end 2 --out rest.h5 -q\n"
                 "  polhode run " MODEL " --rtol 1e-6 --set simulation.index=stabilized-2\n"
                 "  polhode run " MODEL " --set 'bodies[0].mass=3' --set simulation.rho_inf=0.8",
     .options = options,

@@ -1,4 +1,5 @@
 /* polhode static: finds an equilibrium, reports it and its stability, and writes the load steps. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,33 +10,128 @@
 /* --- what is reported ----------------------------------------------------------------------------
  */
 
+enum { MOST = 12 }; /* rows of each list */
+
+/* Zero where a number is round-off of others of this size. */
+static double shown(double number, double size)
+{
+  const double round_off = 1e-14;
+  return fabs(number) > round_off * size ? number : 0.0;
+}
+
+static void print_rest(int count)
+{
+  if (count > MOST) cli_print_row("", "and %d more", count - MOST);
+}
+
+/* A vector, without components that are round-off; size: of such vectors in this mechanism. */
+static void print_vector(const char *label, const char *name, const char *quantity,
+                         const double x[3], double size, const char *unit)
+{
+  cli_print_row(label, "%s%s%s  (%.9g, %.9g, %.9g) %s", name, quantity[0] != '\0' ? "." : "",
+                quantity, shown(x[0], size), shown(x[1], size), shown(x[2], size), unit);
+}
+
+static double largest(double size, const double x[3])
+{
+  for (int i = 0; i < 3; i++) size = fmax(size, fabs(x[i]));
+  return size;
+}
+
+/* Forces and torques of the joints of a mechanism of this size. */
+static void print_reactions(const pol_formulation *f, const pol_mechanism *mechanism,
+                            const pol_point *at, double size)
+{
+  const int count = pol_mechanism_num_joints(mechanism);
+  double force[3], torque[3], force_size = 0.0, torque_size = 0.0;
+  for (int k = 0; k < count; k++) {
+    pol_formulation_reaction(f, at, k, force, torque);
+    force_size = largest(force_size, force);
+    torque_size = largest(torque_size, torque);
+  }
+  torque_size = fmax(torque_size, force_size * size);
+  for (int k = 0; k < count && k < MOST; k++) {
+    const char *name = pol_mechanism_joint(mechanism, k)->name;
+    pol_formulation_reaction(f, at, k, force, torque);
+    print_vector(k == 0 ? "reactions" : "", name, "force", force, force_size, "N");
+    if (shown(largest(0.0, torque), torque_size) > 0.0)
+      print_vector("", name, "torque", torque, torque_size, "N m");
+  }
+  print_rest(count);
+}
+
+/* Forces of springs and others: the channels that a result has of them. */
+static void print_forces(const cli_analysis *a)
+{
+  const pol_mechanism *mechanism = a->model->mechanism;
+  pol_simulation *simulation = NULL;
+  pol_record *record = NULL;
+  pol_settings settings = pol_settings_default();
+  settings.end = settings.step;
+  if (pol_mechanism_num_forces(mechanism) == 0 ||
+      pol_simulation_create(&simulation, mechanism, &settings, NULL) != POL_OK)
+    return;
+  pol_state state = *pol_analysis_state(a->analysis);
+  if (pol_simulation_pose(simulation, &state) == POL_OK &&
+      pol_record_create(&record, simulation) == POL_OK) {
+    double *row = calloc((size_t)pol_record_count(record), sizeof *row);
+    if (row != NULL) pol_record_row(record, row);
+    double size = 0.0;
+    int rows = 0;
+    for (int pass = 0; pass < 2 && row != NULL; pass++)
+      for (int i = 0; i < pol_record_count(record); i++) {
+        const pol_channel *channel = pol_record_channel(record, i);
+        if (strcmp(channel->group, "forces") != 0 || channel->unit[0] != 'N') continue;
+        if (pass == 0) size = fmax(size, fabs(row[i]));
+        if (pass == 0 || rows++ >= MOST) continue;
+        cli_print_row(rows == 1 ? "forces" : "", "%s  %.9g %s", channel->name, shown(row[i], size),
+                      channel->unit);
+      }
+    print_rest(rows);
+    free(row);
+  }
+  pol_record_free(&record);
+  pol_simulation_free(&simulation);
+}
+
 static void print_state(const cli_analysis *a)
 {
   const pol_formulation *f = pol_analysis_formulation(a->analysis);
   const pol_mechanism *mechanism = a->model->mechanism;
   const pol_state *state = pol_analysis_state(a->analysis);
   const pol_point at = pol_state_point(state);
-  enum { MOST = 12 };
-  for (int b = 0; b < pol_mechanism_num_bodies(mechanism) && b < MOST; b++) {
-    pol_body_state body;
+  const int num_bodies = pol_mechanism_num_bodies(mechanism);
+  pol_body_state body;
+  double size = 0.0;
+  for (int b = 0; b < num_bodies; b++) {
     pol_formulation_body_state(f, state->q, state->v, b, &body);
-    cli_print_row(b == 0 ? "bodies" : "", "%s  (%.9g, %.9g, %.9g) m",
-                  pol_mechanism_body(mechanism, b)->name, body.position[0], body.position[1],
-                  body.position[2]);
+    size = largest(size, body.position);
   }
-  for (int k = 0, rows = 0; k < pol_mechanism_num_joints(mechanism) && rows < MOST; k++) {
+  for (int b = 0; b < num_bodies && b < MOST; b++) {
+    pol_formulation_body_state(f, state->q, state->v, b, &body);
+    print_vector(b == 0 ? "bodies" : "", pol_mechanism_body(mechanism, b)->name, "", body.position,
+                 size, "m");
+  }
+  print_rest(num_bodies);
+  int rows = 0;
+  for (int k = 0; k < pol_mechanism_num_joints(mechanism); k++) {
     const pol_joint *joint = pol_mechanism_joint(mechanism, k);
-    for (int i = 0; i < pol_joint_num_coordinates(joint) && rows < MOST; i++, rows++) {
+    for (int i = 0; i < pol_joint_num_coordinates(joint); i++) {
       const pol_coordinate_info *info = pol_joint_coordinate(joint, i);
       double value, rate;
+      if (rows++ >= MOST) continue;
       pol_formulation_joint_coordinate(f, &at, k, i, &value, &rate);
-      cli_print_row(rows == 0 ? "joints" : "", "%s.%s  %.9g %s", joint->name, info->name, value,
-                    info->angular ? "rad" : "m");
+      cli_print_row(rows == 1 ? "joints" : "", "%s.%s  %.9g %s", joint->name, info->name,
+                    shown(value, info->angular ? 10.0 : size), info->angular ? "rad" : "m");
     }
   }
+  print_rest(rows);
   for (int i = 0; i < pol_mechanism_num_states(mechanism) && i < MOST; i++)
     cli_print_row(i == 0 ? "states" : "", "%s  %.9g", pol_mechanism_state(mechanism, i)->name,
                   pol_formulation_state_variable(f, &at, i));
+  print_rest(pol_mechanism_num_states(mechanism));
+  print_reactions(f, mechanism, &at, size);
+  print_forces(a);
 }
 
 static json_t *state_json(const cli_analysis *a)

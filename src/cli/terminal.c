@@ -336,11 +336,13 @@ void cli_print_failure(const char *source, const pol_diagnostics *d)
 {
   fflush(stdout);
   cli_complain(source, "%s", d->message);
-  if (d->step > 0)
+  if (d->step > 0 && d->h == 0.0) /* of a static equilibrium */
+    fprintf(stderr, "  when:   load step %ld, t = %.10g s\n", d->step, d->t);
+  else if (d->step > 0)
     fprintf(stderr, "  when:   t = %.10g s, step %ld, step size %.10g s\n", d->t, d->step, d->h);
   else
     fprintf(stderr, "  when:   t = %.10g s, while finding consistent initial values\n", d->t);
-  if (d->iteration > 0)
+  if (d->iteration > 0 && !(d->step > 0 && d->h == 0.0))
     fprintf(stderr, "  Newton: %d iteration%s, residual %.3g, correction %.3g (1 is accepted)\n",
             d->iteration, cli_plural(d->iteration), d->residual, d->correction);
   if (d->where[0] != '\0') cli_note("  where:  %s", d->where);

@@ -53,6 +53,25 @@ static void failures_name_what_moves(void **state)
   json_decref(object);
 }
 
+/* Lists are cut with the number that is left out; round-off is 0; there are reactions. */
+static void equilibria_are_printed(void **state)
+{
+  (void)state;
+  expect("polhode static " POLHODE_SOURCE_DIR "/models/examples/chain_20.json", 0);
+  expect_text(out, "link 12  (0, 0, -1.15) m\n                and 8 more\n");
+  expect_text(out, "reactions       joint 1.force  (0, 0, 9.81) N\n"
+                   "                joint 2.force  (0, 0, 9.3195) N\n");
+  expect("polhode static " POLHODE_SOURCE_DIR "/models/examples/suspension.json", 0);
+  expect_text(out, "tyre.force.z  3266.73 N\n");
+  write_text("free.json",
+             "{\"gravity\": [0, 0, -9.81], \"bodies\": [{\"name\": \"a\", \"mass\": 1, "
+             "\"inertia\": [1, 1, 1]}], \"simulation\": {\"step\": 0.1, \"end\": 1}}");
+  expect("polhode static free.json --json", 1);
+  expect_text(err, "free.json: there is no equilibrium: nothing resists this motion\n"
+                   "  when:   load step 1, t = 0 s\n  where:  body 'a', translation z\n");
+  expect_text(out, "\"reason\": \"no equilibrium was found\"");
+}
+
 static void modes_are_reported_and_written(void **state)
 {
   (void)state;
@@ -86,7 +105,7 @@ static void modes_are_reported_and_written(void **state)
   assert_true(fabs(number_at(object, "t") - 0.05) < 1e-9);
   expect_word(object, "about", "row of the result");
   json_decref(object);
-  expect_text(err, "is not steady");
+  expect_text(err, "is not at rest and does not rotate steadily");
   expect("polhode modes top.json --at 0.05 --quiet", 0);
   expect("polhode modes top.json --frame top --count 2", 0);
   expect("polhode modes top.json --frame 0,0,1.5 --count 2", 0);
@@ -230,6 +249,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(equilibrium_is_reported),
       cmocka_unit_test(failures_name_what_moves),
+      cmocka_unit_test(equilibria_are_printed),
       cmocka_unit_test(modes_are_reported_and_written),
       cmocka_unit_test(matrices_are_printed_and_written),
       cmocka_unit_test(wrong_input_is_refused),

@@ -123,7 +123,7 @@ static void damaged_results(void **state)
          0);
   FILE *file = fopen("damaged.h5", "r+b");
   assert_non_null(file);
-  assert_int_equal(fseek(file, 28000, SEEK_SET), 0);
+  assert_int_equal(fseek(file, 98304, SEEK_SET), 0);
   assert_int_equal(fwrite(zeros, 1, sizeof zeros, file), sizeof zeros);
   assert_int_equal(fclose(file), 0);
   for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {

@@ -59,7 +59,8 @@ static void results_have_the_values(void **state)
     expect(command, 0);
     snprintf(command, sizeof command, "polhode info %s", files[i]);
     expect(command, 0);
-    expect_text(out, "\nparameter       n = 2\nparameter       L = 0.4\n");
+    expect_text(out, i == 0 ? "\nparameter       n = 2\nparameter       L = 0.4 m\n"
+                            : "\nparameter       n = 2\nparameter       L = 0.4\n");
     snprintf(command, sizeof command, "polhode info %s --json", files[i]);
     expect(command, 0);
     json_t *object = parse_output();

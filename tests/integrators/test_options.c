@@ -277,7 +277,7 @@ static void test_control(void **state)
   options.control.max_step = 1.0;
   assert_broken(&options, "min_step must not be above max_step");
   options.control.first_step = nan("");
-  assert_broken(&options, "first_step, min_step and max_step must not be negative");
+  assert_broken(&options, "first_step, min_step, max_step and span must not be negative");
   options = pol_options_default();
   options.published.exact_iterations = -1;
   assert_broken(&options, "published.exact_iterations must not be negative");

@@ -132,7 +132,7 @@ static void wrong_parameters_are_reported(void **state)
       "pi > \n"
       ":1 parameters.a b () must have a name of letters, digits and _ that is not t "
       "or pi > \n"
-      ":1 parameters.x () must have a finite value, but \"1/0\" is inf > \n");
+      ":1 parameters.x () must have a finite value, but \"1/0\" is infinite > \n");
   assert_string_equal(
       errors_of("{\"parameters\": {\"x\": {\"value\": 3, \"max\": 2}},\n" BODY SIMULATION "}",
                 NULL),
@@ -391,6 +391,70 @@ static void wrong_includes_are_reported(void **state)
   assert_int_equal(system("rm leg.json loop.json loop2.json broken.json odd.json"), 0);
 }
 
+/* Units go through includes and into forces; what an include connects must be used; names that
+ * copies and files give twice, and formulas without parameters, are explained. */
+static void names_and_units_of_parts_are_checked(void **state)
+{
+  (void)state;
+  write_text("leg.json",
+             "{\"parameters\": {\"L\": {\"value\": 1, \"unit\": \"m\"}},\n\"bodies\": [{\"name\": "
+             "\"leg\", \"mass\": 1, \"inertia\": [1, 1, 1]}],\n\"joints\": [{\"name\": \"hip\", "
+             "\"type\": \"spherical\", \"bodies\": [\"trunk\", \"leg\"], \"point\": [\"L\", 0, "
+             "0]}]}");
+#define PARTS(more)                                                                                \
+  "{\"parameters\": {\"m\": {\"value\": 2, \"unit\": \"kg\", \"min\": \"low\", \"max\": "          \
+  "\"2*low\"}, \"low\": 1},\n" more ",\n\"bodies\": [{\"name\": \"trunk\", \"mass\": 1, "          \
+  "\"inertia\": [1, 1, 1]}],\n" SIMULATION "}"
+  assert_string_equal(
+      errors_of(PARTS("\"include\": [{\"file\": \"leg.json\", \"parameters\": {\"L\": \"m/2\"}}]"),
+                NULL),
+      ":2 include[0].parameters.L () must be in m, but its unit is kg > \n");
+  assert_string_equal(
+      errors_of(PARTS("\"forces\": [{\"name\": \"f\", \"type\": \"force\", \"body\": "
+                      "\"trunk\", \"force\": [0, \"m\", \"m*t\"]}]"),
+                NULL),
+      ":2 forces[0].force[1] (force 'f') must be in N, but its unit is kg > \n");
+  assert_string_equal(
+      errors_of(
+          PARTS("\"include\": [{\"file\": \"leg.json\", \"connect\": {\"trunkk\": \"ground\", "
+                "\"leg\": \"trunk\"}}]"),
+          NULL),
+      ":2 include[0].connect.trunkk () must be a name that the included file uses but does not "
+      "define > \n"
+      ":2 include[0].connect.leg () must not be the name of an object of the included file itself "
+      "> \n");
+  assert_string_equal(
+      errors_of(PARTS("\"include\": [{\"file\": \"leg.json\"}, {\"file\": \"leg.json\"}]"), NULL),
+      "leg.json:2 bodies[0].name (body 'leg') must be unique: leg.json has an object of the same "
+      "name; give the include a \"prefix\" > \n"
+      "leg.json:3 joints[0].name (joint 'hip') must be unique: leg.json has an object of the same "
+      "name; give the include a \"prefix\" > \n");
+  assert_string_equal(
+      errors_of("{\"bodies\": [{\"repeat\": {\"i\": 3}, \"name\": \"a\", \"mass\": 1, \"inertia\": "
+                "[1, 1, 1]}],\n" SIMULATION "}",
+                NULL),
+      ":1 bodies[0].name (body 'a') must be unique: the copies of \"repeat\" need the index in "
+      "their name, such as \"name{i}\" > \n");
+  assert_string_equal(
+      errors_of("{\"bodies\": [{\"name\": \"a\", \"mass\": \"2*q\", \"inertia\": [1, 1, 1]}],\n" //
+                SIMULATION "}",
+                NULL),
+      ":1 bodies[0].mass (body 'a') must be a number or an expression of parameters: column 3: 'q' "
+      "is not a known name > \n");
+  assert_string_equal(
+      errors_of(PARTS("\"files\": {\"x\": 3}, \"include\": [{\"file\": \"x\"}]"), NULL),
+      ":2 files.x () must be an object with lists such as \"bodies\" > \n");
+  /* bounds are expressions */
+
+  assert_string_equal(errors_of(PARTS("\"name\": \"x\""), "parameters.low=0.9"),
+                      ":1 parameters.m () must not be above its max, 1.8, but is 2 > \n");
+
+  const char *found =
+      errors_of(PARTS("\"include\": [{\"file\": \"leg.json\"}]"), "parameters.left_.L=3");
+  assert_non_null(strstr(found, "--set include[0].parameters.NAME=VALUE"));
+  assert_int_equal(system("rm leg.json"), 0);
+}
+
 /* --- places ----------------------------------------------------------------------------------- */
 
 static void errors_have_lines_and_elements(void **state)
@@ -422,6 +486,7 @@ int main(void)
       cmocka_unit_test(files_are_included),
       cmocka_unit_test(includes_nest),
       cmocka_unit_test(wrong_includes_are_reported),
+      cmocka_unit_test(names_and_units_of_parts_are_checked),
       cmocka_unit_test(errors_have_lines_and_elements),
   };
   const int failed = cmocka_run_group_tests(tests, NULL, NULL);

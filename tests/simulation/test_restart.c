@@ -255,6 +255,112 @@ static void what_steps_remember_continues(void **state)
   RESTART_ALL(runs);
 }
 
+/* --- a later end ------------------------------------------------------------------------------ */
+
+/* The rows of `all` from that on that is the first of the others. */
+static int find_row(const history *all, const history *rest)
+{
+  for (int n = 0; n < all->rows; n++)
+    if (all->row[(size_t)all->columns * (size_t)n] == rest->row[0]) return n;
+  fail_msg("there is no row of t = %.17g", rest->row[0]);
+  return -1;
+}
+
+/* The run with two more changes. */
+static pol_model *read_changed(const run *own, const char *end, const char *span)
+{
+  run changed = *own;
+  int count = 0;
+  while (changed.changes[count]) count++;
+  assert_true(count + 2 <= MAX_CHANGES);
+  changed.changes[count] = end;
+  changed.changes[count + 1] = span;
+  return read_run(&changed);
+}
+
+/* A run that is saved at its end and at a random step continues to a later end with the bits of a
+ * run that had it at once; with steps of variable size, one of the same span.  Whether the state of
+ * the end goes on later than the other one: not if a few long steps reach the end. */
+static int extend(const run *own, const char *end, const char *later, const char *span,
+                  uint64_t *seed)
+{
+  char message[256];
+  int late = 0;
+  pol_model *whole = read_changed(own, later, span), *first = read_changed(own, end, NULL);
+  pol_model *second = read_changed(own, later, NULL);
+  pol_simulation *simulation = start(whole);
+  const history all = follow(simulation, NULL, NULL, NULL);
+  pol_simulation_free(&simulation);
+
+  simulation = start(first);
+  assert_int_equal(pol_simulation_allow_later_end(simulation), POL_OK);
+  const int before = (int)(fabs(random_number(seed)) * 0.2 * all.rows);
+  void *states[2] = {NULL, NULL};
+  size_t sizes[2];
+  for (int n = 0; !pol_simulation_finished(simulation); n++) {
+    if (n == before) states[0] = save(simulation, &sizes[0]);
+    take_step(simulation);
+  }
+  states[1] = save(simulation, &sizes[1]);
+  pol_simulation_free(&simulation);
+
+  for (int k = 0; k < 2; k++) {
+    assert_non_null(states[k]);
+    simulation = start(second);
+    if (pol_simulation_load(simulation, states[k], sizes[k], message, sizeof message) != POL_OK)
+      fail_msg("%s %s: %s", own->model, own->changes[0], message);
+    history rest = follow(simulation, NULL, NULL, NULL);
+    pol_simulation_free(&simulation);
+    const int row = find_row(&all, &rest);
+    if (k == 1) late += row > before;
+    assert_same(own, &all, &rest, row);
+    free(rest.row);
+    free(states[k]);
+  }
+  free(all.row);
+  pol_model_free(&whole);
+  pol_model_free(&first);
+  pol_model_free(&second);
+  return late;
+}
+
+#define BALL "examples/bouncing_ball"
+#define SPAN S "control.span="
+
+static void runs_continue_to_a_later_end(void **state)
+{
+  static const struct {
+    run own;
+    const char *end, *later, *span;
+  } runs[] = {
+      {{TOP, {GEOM1, FIXED}}, S "end=0.1", SHORT, NULL},
+      {{TOP, {GEOM1, FIXED}}, S "end=0.1013", SHORT, NULL},
+      {{TOP, {S "method=hht", S "step=3e-3"}}, S "end=0.21", SHORT, NULL},
+      {{TOP, {S "method=em", FIXED, S "formulation=directors"}}, S "end=0.2", SHORT, NULL},
+      {{TOP, {S "method=rattle", FIXED, S "order=4"}}, S "end=0.15", SHORT, NULL},
+      {{TOP, {GEOM1, FIXED, S "output.step=0.017"}}, S "end=0.1", SHORT, NULL},
+      {{TOP, {GEOM1, VARIABLE}}, S "end=0.1", SHORT, SPAN "0.1"},
+      {{TOP, {GEOM1, VARIABLE, SPAN "2"}}, S "end=0.1", SHORT, NULL},
+      {{TOP, {S "method=hht", VARIABLE}}, S "end=0.2", SHORT, SPAN "0.2"},
+      {{TOP, {S "method=rattle", VARIABLE, S "order=4"}}, S "end=0.4", S "end=1", SPAN "0.4"},
+      {{TOP, {S "method=rattle", VARIABLE, S "output.step=0.013"}},
+       S "end=0.4",
+       S "end=1",
+       SPAN "0.4"},
+      {{CHAIN, {GEOM1, VARIABLE}}, S "end=0.3", S "end=0.5", SPAN "0.3"},
+      {{CHAIN, {S "method=rattle", S "step=5e-3"}}, S "end=0.25", S "end=0.5", NULL},
+      {{BALL, {GEOM1, S "steps=fixed", S "step=1e-2"}}, S "end=2", S "end=3", NULL},
+      {{BALL, {GEOM1, VARIABLE}}, S "end=2", S "end=3", SPAN "2"},
+      {{BALL, {S "method=rattle", VARIABLE}}, S "end=1", S "end=3", SPAN "1"},
+  };
+  (void)state;
+  uint64_t seed = 61;
+  size_t late = 0;
+  for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++)
+    late += (size_t)extend(&runs[i].own, runs[i].end, runs[i].later, runs[i].span, &seed);
+  assert_true(late + 2 >= sizeof runs / sizeof runs[0]);
+}
+
 /* --- refusals --------------------------------------------------------------------------------- */
 
 static void assert_refused(const run *own, const void *bytes, size_t size, const char *reason)
@@ -303,14 +409,17 @@ static void damaged_and_foreign_states_are_refused(void **state)
     run other;
     const char *reason;
   } foreign[] = {
-      {{TOP, {GEOM1, FIXED, SHORT, "bodies[0].mass=16"}}, "another model"},
-      {{TOP, {GEOM1, FIXED, SHORT, "gravity=[0, 0, -9]"}}, "another model"},
-      {{"examples/pendulum", {GEOM1, FIXED, SHORT}}, "another model"},
-      {{TOP, {S "method=hht", FIXED, SHORT}}, "method"},
-      {{TOP, {GEOM1, FIXED, SHORT, S "rho_inf=0.8"}}, "method"},
-      {{TOP, {GEOM1, FIXED, SHORT, S "formulation=se3"}}, "model"},
-      {{TOP, {GEOM1, S "step=1e-3", SHORT}}, "step size"},
-      {{TOP, {GEOM1, FIXED, S "end=0.4"}}, "end"},
+      {{TOP, {GEOM1, FIXED, SHORT, "bodies[0].mass=16"}}, "another model: body 'top'"},
+      {{TOP, {GEOM1, FIXED, SHORT, "gravity=[0, 0, -9]"}}, "another model: gravity"},
+      {{TOP, {GEOM1, FIXED, SHORT, "joints[0].name=x"}}, "another model: joint 'x'"},
+      {{TOP, {GEOM1, FIXED, SHORT, "bodies[0].angular_velocity=[0, 1, 150]"}}, "initial values"},
+      {{CHAIN, {GEOM1, FIXED, SHORT}}, "another model: it has 1 bodies, here there are 20"},
+      {{TOP, {S "method=hht", FIXED, SHORT}}, "its method is geom1, here it is hht"},
+      {{TOP, {GEOM1, FIXED, SHORT, S "rho_inf=0.8"}}, "simulation.alpha_m was"},
+      {{TOP, {GEOM1, FIXED, SHORT, S "formulation=se3"}}, "its formulation is so3xr3"},
+      {{TOP, {GEOM1, FIXED, SHORT, S "index=2"}}, "simulation.index is not the same"},
+      {{TOP, {GEOM1, S "step=1e-3", SHORT}}, "simulation.step was 0.002, here it is 0.001"},
+      {{TOP, {GEOM1, FIXED, S "end=0.2"}}, "simulation.end was 0.3 s, here it is 0.2 s"},
   };
   for (size_t i = 0; i < sizeof foreign / sizeof foreign[0]; i++)
     assert_refused(&foreign[i].other, bytes, size, foreign[i].reason);
@@ -325,6 +434,7 @@ int main(void)
       cmocka_unit_test(variational_and_energy_momentum_methods_continue),
       cmocka_unit_test(rattle_continues),
       cmocka_unit_test(what_steps_remember_continues),
+      cmocka_unit_test(runs_continue_to_a_later_end),
       cmocka_unit_test(damaged_and_foreign_states_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -76,14 +76,31 @@ double poli_integrator_turn_step(const pol_integrator *integrator)
   return rate > 0.0 ? most_turn(integrator) / rate : HUGE_VAL;
 }
 
+double poli_integrator_planned_step(const pol_integrator *integrator)
+{
+  const poli_step_control *control = integrator->control;
+  const pol_control *o = &control->options;
+  double h = control->h > 0.0 ? control->h : o->first_step;
+  if (o->controller == POL_CONTROLLER_REVERSIBLE && control->pace > 0.0)
+    h = o->first_step / control->pace;
+  return fmax(h, o->min_step);
+}
+
+void poli_integrator_keep_span(pol_integrator *integrator, double span)
+{
+  poli_step_control *control = integrator->control;
+  if (control->options.span > 0.0) return;
+  control->options.span = control->span > 0.0 ? control->span : span;
+}
+
 /* The step that the controller plans, before it is shortened to meet t_end. */
-static pol_status plan(pol_integrator *s, double span, double *h)
+static pol_status plan(pol_integrator *s, double *h)
 {
   poli_step_control *control = s->control;
   const pol_control *o = &control->options;
   pol_status status = POL_OK;
   *h = control->h > 0.0 ? control->h : o->first_step;
-  if (!(*h > 0.0)) status = find_first_step(s, span, h);
+  if (!(*h > 0.0)) status = find_first_step(s, control->span, h);
   if (o->max_step > 0.0) *h = fmin(*h, o->max_step);
   if (s->family->largest_step) *h = fmin(*h, s->family->largest_step(s, *h, 0));
   /* at both ends; a shorter step ends with another velocity */
@@ -193,7 +210,7 @@ static pol_status step_to(pol_integrator *s, double t_end)
   pol_counts *counts = &s->counts;
   double start = s->state.t, rest = t_end - start, planned, next;
   double least = fmax(o->min_step, 16.0 * DBL_EPSILON * fmax(fabs(start), fabs(t_end)));
-  pol_status status = plan(s, rest, &planned);
+  pol_status status = plan(s, &planned);
   planned = fmax(planned, least);
   if (!status) status = check_progress(s, start, planned);
   poli_integrator_keep_state(s); /* an attempt may adapt it to its size */
@@ -284,7 +301,8 @@ pol_status pol_integrator_adapt(pol_integrator *integrator, double t_end)
   }
   if (s->before.q == NULL) poli_step_control_accept(s->control, s->state.q);
   poli_step_control_weigh(s->control, s->state.q);
-  s->control->span = fmax(s->control->span, t_end - s->state.t);
+  const double span = s->control->options.span;
+  s->control->span = span > 0.0 ? span : fmax(s->control->span, t_end - s->state.t);
   s->adapting = 1;
   s->h = 0.0; /* a step of a given size counts time anew */
   if (s->options.control.controller == POL_CONTROLLER_REVERSIBLE)

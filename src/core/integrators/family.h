@@ -74,6 +74,13 @@ int poli_integrator_doubt_step(pol_integrator *integrator, double h, char *messa
  * HUGE_VAL if none rotates. */
 double poli_integrator_turn_step(const pol_integrator *integrator);
 
+/* The size that a step of variable size has at most, as far as it is known; 0: it is to be found
+ * from the accelerations. */
+double poli_integrator_planned_step(const pol_integrator *integrator);
+/* Variable steps stay those of the time span so far, `span` before the first one, although the end
+ * is a later one now. */
+void poli_integrator_keep_span(pol_integrator *integrator, double span);
+
 /* Newton iterations are solved so many times per step. */
 int poli_integrator_num_substeps(const pol_integrator *integrator);
 

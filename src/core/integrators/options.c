@@ -175,8 +175,9 @@ static pol_status validate_control(const pol_control *o, char *message, size_t s
     return poli_broken_rule("atol must not be negative", message, size);
   if (o->rtol == 0.0 && (o->atol_translation == 0.0 || o->atol_rotation == 0.0))
     return poli_broken_rule("rtol and atol must not both be 0", message, size);
-  if (!is_size(o->first_step) || !is_size(o->min_step) || !is_size(o->max_step))
-    return poli_broken_rule("first_step, min_step and max_step must not be negative", message,
+  if (!is_size(o->first_step) || !is_size(o->min_step) || !is_size(o->max_step) ||
+      !is_size(o->span))
+    return poli_broken_rule("first_step, min_step, max_step and span must not be negative", message,
                             size);
   if (o->max_step > 0.0 && o->min_step > o->max_step)
     return poli_broken_rule("min_step must not be above max_step", message, size);

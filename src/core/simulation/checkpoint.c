@@ -14,22 +14,22 @@
 
 static const char magic[] = "polhode state\n";
 
-/* What the bytes begin with.  Hashes tell other models and settings apart. */
+/* What the bytes begin with.  The list of what the state belongs to follows, then the data, then,
+ * if the end of the span has had an effect on them, the bytes of a state before that. */
 typedef struct header {
   char magic[16], version[16];
-  uint64_t layout;         /* sizes and byte order of this machine and build */
-  uint64_t model;          /* the mechanism, in its formulation, with its initial values */
-  uint64_t options, span;  /* the method; steps, end, output times and events */
-  uint64_t here;           /* the equations of motion at the saved state */
-  uint64_t size, checksum; /* bytes behind the header, and their hash */
+  uint64_t layout;       /* sizes and byte order of this machine and build */
+  uint64_t here;         /* the equations of motion at the saved state: a hash */
+  double end;            /* of the time span */
+  int64_t end_acts;      /* whether it has had an effect on steps */
+  int64_t num_outputs;   /* of a list of output times that have passed, */
+  uint64_t output_times; /* and their hash */
+  uint64_t identity;     /* numbers of that list (identity.c) */
+  uint64_t size, before; /* bytes of the data, and of the state before */
+  uint64_t checksum;     /* of all bytes behind the header */
 } header;
 
 /* --- hashes ----------------------------------------------------------------------------------- */
-
-static void archive_text(poli_archive *archive, const char *text)
-{
-  if (text) poli_archive_bytes(archive, (void *)text, strlen(text) + 1);
-}
 
 uint64_t poli_simulation_hash_solution(pol_simulation *sim)
 {
@@ -44,108 +44,11 @@ static uint64_t hash_layout(void)
   return poli_hash(0, sizes, sizeof sizes);
 }
 
-static uint64_t hash_model(pol_simulation *sim)
+/* Of the first times of a list, or of all that there are. */
+static uint64_t hash_output_times(const pol_simulation *sim, int64_t count)
 {
-  const pol_mechanism *mechanism = sim->mechanism;
-  poli_archive hash = {.mode = POLI_ARCHIVE_HASH};
-  int counts[] = {sim->dae->group.nq,
-                  sim->dae->group.nv,
-                  sim->dae->num_holonomic,
-                  sim->dae->num_nonholonomic,
-                  pol_mechanism_num_bodies(mechanism),
-                  pol_mechanism_num_joints(mechanism),
-                  pol_mechanism_num_forces(mechanism),
-                  pol_mechanism_num_drives(mechanism),
-                  pol_mechanism_num_couplings(mechanism),
-                  pol_mechanism_num_variables(mechanism)};
-  POLI_ARCHIVE(&hash, counts);
-  for (int i = 0; i < pol_mechanism_num_bodies(mechanism); i++) {
-    pol_body body = *pol_mechanism_body(mechanism, i);
-    archive_text(&hash, body.name);
-    POLI_ARCHIVE(&hash, body.mass);
-    POLI_ARCHIVE(&hash, body.inertia);
-  }
-  for (int i = 0; i < pol_mechanism_num_markers(mechanism); i++) {
-    pol_marker marker = *pol_mechanism_marker(mechanism, i);
-    POLI_ARCHIVE(&hash, marker.body);
-    POLI_ARCHIVE(&hash, marker.position);
-    POLI_ARCHIVE(&hash, marker.rotation);
-  }
-  for (int i = 0; i < pol_mechanism_num_joints(mechanism); i++) {
-    const pol_joint *joint = pol_mechanism_joint(mechanism, i);
-    for (int k = 0; joint->axes && k < pol_joint_num_coordinates(joint); k++) {
-      pol_joint_axis axis = joint->axes[k]; /* numbers only */
-      POLI_ARCHIVE(&hash, axis);
-    }
-  }
-  for (int i = 0; i < pol_mechanism_num_variables(mechanism); i++)
-    archive_text(&hash, pol_mechanism_variable(mechanism, i)->expression);
-  for (int i = 0; i < pol_mechanism_num_states(mechanism); i++)
-    archive_text(&hash, pol_mechanism_state(mechanism, i)->rate);
-  POLI_ARCHIVE(&hash, sim->first_values);
-  return hash.hash;
-}
-
-/* All but the number of threads, which makes no difference. */
-static uint64_t hash_options(const pol_simulation *sim)
-{
-  poli_archive hash = {.mode = POLI_ARCHIVE_HASH};
-  pol_options o = sim->options;
-  pol_formulation_kind kind = sim->formulation->kind;
-  archive_text(&hash, o.method);
-  POLI_ARCHIVE(&hash, kind);
-  int choices[] = {o.index,
-                   o.order,
-                   o.start,
-                   o.redundant,
-                   o.guess,
-                   o.solver,
-                   o.control.controller,
-                   o.newton.kind,
-                   o.newton.max_iterations,
-                   o.newton.line_search,
-                   o.newton.fixed_iterations,
-                   o.newton.matrix_interval,
-                   o.newton.stop,
-                   o.published.newton,
-                   o.published.exact_iterations,
-                   o.published.sigma_update,
-                   o.published.estimate};
-  double numbers[] = {o.alpha_m,
-                      o.alpha_f,
-                      o.beta,
-                      o.gamma,
-                      o.sigma,
-                      o.theta,
-                      o.vartheta,
-                      o.newton.tolerance,
-                      o.newton.refresh,
-                      o.control.rtol,
-                      o.control.atol_translation,
-                      o.control.atol_rotation,
-                      o.control.first_step,
-                      o.control.min_step,
-                      o.control.max_step};
-  POLI_ARCHIVE(&hash, choices);
-  POLI_ARCHIVE(&hash, numbers);
-  return hash.hash;
-}
-
-static uint64_t hash_span(const pol_simulation *sim)
-{
-  poli_archive hash = {.mode = POLI_ARCHIVE_HASH};
-  double numbers[] = {sim->step, sim->end, sim->output.step};
-  int counts[] = {sim->variable, sim->equilibrium, sim->output.count, sim->num_events};
-  POLI_ARCHIVE(&hash, numbers);
-  POLI_ARCHIVE(&hash, counts);
-  poli_archive_bytes(&hash, sim->times, (size_t)sim->output.count * sizeof *sim->times);
-  for (int i = 0; i < sim->num_events; i++) {
-    pol_simulation_event event = sim->events[i].event;
-    POLI_ARCHIVE(&hash, event.direction);
-    POLI_ARCHIVE(&hash, event.action);
-    archive_text(&hash, event.name);
-  }
-  return hash.hash;
+  const int64_t known = count < sim->output.count ? count : sim->output.count;
+  return known > 0 ? poli_hash(0, sim->times, (size_t)known * sizeof *sim->times) : 0;
 }
 
 /* Inertia, forces and reactions, and the constraints, at the state of the integrator. */
@@ -200,9 +103,10 @@ static void archive_events(pol_simulation *sim, poli_archive *archive)
 
 static void archive_simulation(pol_simulation *sim, poli_archive *archive)
 {
-  POLI_ARCHIVE(archive, sim->last_step);
-  POLI_ARCHIVE(archive, sim->num_steps);
+  POLI_ARCHIVE(archive, sim->plan_t);
+  POLI_ARCHIVE(archive, sim->plan_done);
   POLI_ARCHIVE(archive, sim->done);
+  POLI_ARCHIVE(archive, sim->shown);
   POLI_ARCHIVE(archive, sim->next_output);
   archive_events(sim, archive);
   poli_archive_bytes(archive, sim->memory, sim->memory_size);
@@ -231,86 +135,209 @@ static void archive_simulation(pol_simulation *sim, poli_archive *archive)
 
 /* --- the calls of a user ---------------------------------------------------------------------- */
 
-/* The header of this simulation, but for the size and the checksum. */
-static pol_status set_header(pol_simulation *sim, header *h)
+/* Bytes of the kept state before the end had an effect. */
+static size_t size_before(const pol_simulation *sim)
 {
-  *h = (header){.layout = hash_layout(),
-                .model = hash_model(sim),
-                .options = hash_options(sim),
-                .span = hash_span(sim)};
-  memcpy(h->magic, magic, sizeof magic);
-  snprintf(h->version, sizeof h->version, "%s", pol_version());
-  return hash_equations(sim, &h->here);
+  return sim->end_acts ? sim->before_size : 0;
 }
 
 pol_status pol_simulation_save(pol_simulation *simulation, void *bytes, size_t *size)
 {
   pol_simulation *sim = simulation;
-  const size_t room = *size;
+  const size_t room = *size, numbers = poli_identity_size(sim), before = size_before(sim);
   poli_archive archive = {.mode = POLI_ARCHIVE_MEASURE};
   header h;
   if (sim->failed) return POL_BAD_ARGUMENT;
   archive_simulation(sim, &archive);
-  *size = sizeof h + archive.used;
+  const size_t list = numbers * sizeof(uint64_t), data = archive.used;
+  *size = sizeof h + list + data + before;
   if (!bytes) return POL_OK;
   if (room < *size) return POL_BAD_ARGUMENT;
-  pol_status status = set_header(sim, &h);
-  if (status) return status;
-  archive = (poli_archive){
-      .mode = POLI_ARCHIVE_SAVE, .to = (unsigned char *)bytes + sizeof h, .size = archive.used};
+
+  uint64_t *identity = malloc(list);
+  if (!identity) return POL_NO_MEMORY;
+  unsigned char *behind = (unsigned char *)bytes + sizeof h;
+  poli_identity_fill(sim, identity);
+  memcpy(behind, identity, list);
+  free(identity);
+  archive = (poli_archive){.mode = POLI_ARCHIVE_SAVE, .to = behind + list, .size = data};
   archive_simulation(sim, &archive);
-  h.size = archive.used;
-  h.checksum = poli_hash(0, archive.to, archive.used);
-  memcpy(bytes, &h, sizeof h);
-  return archive.status;
+  if (archive.status) return archive.status;
+  if (before > 0) memcpy(behind + list + data, sim->before_end, before);
+
+  memset(&h, 0, sizeof h);
+  memcpy(h.magic, magic, sizeof magic);
+  snprintf(h.version, sizeof h.version, "%s", pol_version());
+  h.layout = hash_layout();
+  h.end = sim->end;
+  h.end_acts = sim->end_acts;
+  h.num_outputs = sim->output.count > 0 ? sim->next_output - 1 : 0;
+  h.output_times = hash_output_times(sim, h.num_outputs);
+  h.identity = numbers;
+  h.size = data;
+  h.before = before;
+  h.checksum = poli_hash(0, behind, *size - sizeof h);
+  const pol_status status = hash_equations(sim, &h.here);
+  if (!status) memcpy(bytes, &h, sizeof h);
+  return status;
 }
 
-/* Why a state does not belong to this simulation; NULL if it does. */
-static const char *find_difference(const header *saved, const header *own, const void *bytes,
-                                   size_t size)
+pol_status pol_simulation_allow_later_end(pol_simulation *simulation)
 {
-  if (size < sizeof *saved || memcmp(saved->magic, magic, sizeof magic) != 0)
-    return "this is no saved state of polhode";
-  if (memcmp(saved->version, own->version, sizeof own->version) != 0)
+  pol_simulation *sim = simulation;
+  size_t size = 0;
+  if (sim->before_end) return POL_OK;
+  if (sim->summary.counts.steps > 0 || sim->failed) return POL_BAD_ARGUMENT;
+  const pol_status status = pol_simulation_save(sim, NULL, &size);
+  if (status) return status;
+  sim->before_end = malloc(size);
+  sim->before_room = size;
+  return sim->before_end ? POL_OK : POL_NO_MEMORY;
+}
+
+/* Whether the size of the next step, or a row that it leads to, may depend on the end. */
+static int next_step_meets_end(const pol_simulation *sim)
+{
+  const double margin = 1.0 + 1e-9;
+  if (!sim->variable) return sim->done + 1 >= sim->num_steps;
+  return sim->end - sim->t < 2.0 * margin * poli_integrator_planned_step(sim->integrator);
+}
+
+void poli_simulation_keep_before_end(pol_simulation *sim)
+{
+  if (sim->end_acts || !next_step_meets_end(sim)) return;
+  size_t size = 0;
+  /* parts that were made when they were needed have made it larger */
+  if (sim->before_end && pol_simulation_save(sim, NULL, &size) == POL_OK &&
+      size > sim->before_room) {
+    void *larger = realloc(sim->before_end, size);
+    if (larger) sim->before_end = larger;
+    if (larger) sim->before_room = size;
+  }
+  size = sim->before_room;
+  sim->before_size = 0;
+  if (sim->before_end && pol_simulation_save(sim, sim->before_end, &size) == POL_OK)
+    sim->before_size = size;
+  sim->end_acts = 1;
+}
+
+/* Takes the header from the bytes: whether they are a complete state of this version. */
+static const char *read_header(header *saved, const unsigned char *bytes, size_t size)
+{
+  memset(saved, 0, sizeof *saved);
+  if (bytes && size >= sizeof *saved) memcpy(saved, bytes, sizeof *saved);
+  if (memcmp(saved->magic, magic, sizeof magic) != 0) return "this is no saved state of polhode";
+  char version[sizeof saved->version] = "";
+  snprintf(version, sizeof version, "%s", pol_version());
+  if (memcmp(saved->version, version, sizeof version) != 0)
     return "it was saved by another version of polhode";
-  if (saved->layout != own->layout) return "it was saved by another build of polhode";
-  if (saved->size != size - sizeof *saved) return "it is incomplete";
-  if (saved->checksum != poli_hash(0, (const unsigned char *)bytes + sizeof *saved, saved->size))
+  if (saved->layout != hash_layout()) return "it was saved by another build of polhode";
+  size_t rest = size - sizeof *saved;
+  if (saved->identity > rest / sizeof(uint64_t)) return "it is incomplete";
+  rest -= saved->identity * sizeof(uint64_t);
+  if (saved->size > rest || saved->before != rest - saved->size) return "it is incomplete";
+  if (saved->checksum != poli_hash(0, bytes + sizeof *saved, size - sizeof *saved))
     return "it is damaged";
-  if (saved->model != own->model) return "it belongs to another model";
-  if (saved->options != own->options)
-    return "the method, the formulation or their parameters are not the same";
-  if (saved->span != own->span) return "step size, end, output times or events are not the same";
   return NULL;
+}
+
+/* Whether the state is one of this simulation; if not, the message says what differs. */
+static pol_status check_identity(pol_simulation *sim, const header *saved,
+                                 const unsigned char *list, char *message, size_t message_size)
+{
+  const size_t numbers = poli_identity_size(sim);
+  uint64_t *own = malloc((numbers + saved->identity) * sizeof *own);
+  if (!own) return POL_NO_MEMORY;
+  uint64_t *theirs = own + numbers;
+  poli_identity_fill(sim, own);
+  memcpy(theirs, list, saved->identity * sizeof *theirs);
+  int same =
+      poli_identity_compare(sim, theirs, saved->identity, own, numbers, message, message_size);
+  free(own);
+  if (same && (saved->num_outputs > sim->output.count ||
+               saved->output_times != hash_output_times(sim, saved->num_outputs))) {
+    snprintf(message, message_size, "simulation.output.times are not the same");
+    same = 0;
+  }
+  return same ? POL_OK : POL_BAD_ARGUMENT;
+}
+
+/* Reads the data of a state that belongs to this simulation. */
+static pol_status load_data(pol_simulation *sim, const header *saved, const unsigned char *data,
+                            char *message, size_t message_size)
+{
+  poli_archive archive = {.mode = POLI_ARCHIVE_LOAD, .from = data, .size = saved->size};
+  const char *reason = NULL;
+  uint64_t here = 0;
+  archive_simulation(sim, &archive);
+  pol_status status = archive.status;
+  if (!status && archive.used != archive.size) status = POL_BAD_ARGUMENT;
+  if (status == POL_BAD_ARGUMENT) reason = "it does not fit this simulation";
+  if (!status) status = hash_equations(sim, &here);
+  if (!status && here != saved->here) {
+    reason = "the forces or constraints at the saved state are not the same";
+    status = POL_BAD_ARGUMENT;
+  }
+  if (reason) snprintf(message, message_size, "%s", reason);
+  /* after a reset, steps of fixed size are those of a run that had this end at once */
+  if (!status && !sim->variable && sim->plan_t > 0.0) {
+    const long done = sim->done;
+    sim->done = sim->plan_done;
+    poli_simulation_plan_rest(sim, sim->plan_t);
+    sim->done = done;
+  }
+  return status;
+}
+
+/* Why a state cannot be continued to the end of this simulation; 0 if it can. */
+static int is_bad_end(const pol_simulation *sim, const header *saved, char *message, size_t size)
+{
+  if (sim->end < saved->end)
+    snprintf(message, size,
+             "simulation.end was %.10g s, here it is %.10g s: it must not be earlier", saved->end,
+             sim->end);
+  else if (sim->end > saved->end && saved->end_acts && saved->before == 0)
+    snprintf(message, size,
+             "simulation.end was %.10g s, here it is %.10g s: the last steps before the old end "
+             "were fitted to it, and no state before them was kept",
+             saved->end, sim->end);
+  else
+    return 0;
+  return 1;
 }
 
 pol_status pol_simulation_load(pol_simulation *simulation, const void *bytes, size_t size,
                                char *message, size_t message_size)
 {
   pol_simulation *sim = simulation;
-  header own, saved;
-  pol_status status = set_header(sim, &own);
-  if (status) return status;
-  memset(&saved, 0, sizeof saved);
-  if (bytes && size >= sizeof saved) memcpy(&saved, bytes, sizeof saved);
-  const char *reason = find_difference(&saved, &own, bytes, bytes ? size : 0);
+  header saved;
+  char unwanted[1];
+  if (message_size == 0) message = unwanted;
+  if (message_size == 0) message_size = sizeof unwanted;
+  message[0] = '\0';
+  const char *reason = read_header(&saved, bytes, size);
   if (!reason && (sim->failed || sim->summary.counts.steps > 0))
     reason = "the simulation has made steps before: load it into a new one";
-  if (!reason) {
-    poli_archive archive = {.mode = POLI_ARCHIVE_LOAD,
-                            .from = (const unsigned char *)bytes + sizeof saved,
-                            .size = saved.size};
-    archive_simulation(sim, &archive);
-    status = archive.status;
-    if (!status && archive.used != archive.size) status = POL_BAD_ARGUMENT;
-    if (status == POL_BAD_ARGUMENT) reason = "it does not fit this simulation";
-    uint64_t here = 0;
-    if (!status) status = hash_equations(sim, &here);
-    if (!status && here != saved.here)
-      reason = "the forces or constraints at the saved state are not the same";
-    if (reason && !status) status = POL_BAD_ARGUMENT;
-    sim->failed = status; /* it is half loaded then */
+  if (reason) snprintf(message, message_size, "%s", reason);
+  if (reason) return POL_BAD_ARGUMENT;
+  const unsigned char *list = (const unsigned char *)bytes + sizeof saved;
+  const unsigned char *data = list + saved.identity * sizeof(uint64_t), *before = data + saved.size;
+  pol_status status = check_identity(sim, &saved, list, message, message_size);
+  if (status) return status;
+  if (is_bad_end(sim, &saved, message, message_size)) return POL_BAD_ARGUMENT;
+  const int later = sim->end > saved.end;
+  if (later && saved.end_acts)
+    return pol_simulation_load(sim, before, saved.before, message, message_size);
+
+  status = load_data(sim, &saved, data, message, message_size);
+  sim->failed = status; /* it is half loaded then */
+  if (status) return status;
+  if (later) poli_integrator_keep_span(sim->integrator, saved.end);
+  sim->end_acts = !later && saved.end_acts;
+  if (sim->end_acts && sim->before_end && saved.before > 0 && saved.before <= sim->before_room) {
+    memcpy(sim->before_end, before, saved.before);
+    sim->before_size = saved.before;
   }
-  if (message_size > 0) snprintf(message, message_size, "%s", reason ? reason : "");
-  return reason ? POL_BAD_ARGUMENT : status;
+  /* what was kept within a call of pol_simulation_step is no row yet */
+  return sim->shown ? POL_OK : pol_simulation_step(sim);
 }

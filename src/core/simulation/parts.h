@@ -1,8 +1,8 @@
 /* A simulation under way, shared by the files that implement it: simulation.c (life cycle, initial
  * values, steps to the next stop), settings.c (settings, steps, output times), measure.c (the
  * solution, residuals, energy, work, invariants), checks.c (what can be wrong with a solution),
- * doubts.c (warnings about a run), events.c (events and resets) and checkpoint.c (the state as
- * bytes).
+ * doubts.c (warnings about a run), events.c (events and resets), identity.c and checkpoint.c (the
+ * state as bytes).
  */
 #ifndef POLHODE_SIMULATION_PARTS_H
 #define POLHODE_SIMULATION_PARTS_H
@@ -78,6 +78,12 @@ struct pol_simulation {
   int equilibrium;
   long num_steps;
   long done;
+  double plan_t;  /* of the last reset, from which fixed steps are counted anew, */
+  long plan_done; /* and the steps done until then */
+  /* The end may have had an effect on the steps done; what was saved before that, if it is kept. */
+  int end_acts;
+  void *before_end; /* NULL: it is not kept */
+  size_t before_room, before_size;
 
   /* Times to stop at; the number of the next, from 1. */
   pol_output output;
@@ -90,6 +96,7 @@ struct pol_simulation {
   poli_hard_stops *hard_stops;
   poli_watched_event *events;
   int num_events, event, stopped;
+  int shown;          /* the state is one that a call has stopped at */
   int in_step;        /* the last step may hold more stops, */
   double seen;        /* not before this time */
   double crowd_start; /* resets since then, */
@@ -185,6 +192,17 @@ pol_status poli_pilot_run(const pol_formulation *formulation, const pol_options 
 
 /* A hash of the present solution. */
 uint64_t poli_simulation_hash_solution(pol_simulation *sim);
+/* Before a step: keeps the state if this is the first step that the end may have an effect on. */
+void poli_simulation_keep_before_end(pol_simulation *sim);
+
+/* --- identity.c ------------------------------------------------------------------------------- */
+
+/* What saved states of a simulation belong to, as a list of so many numbers. */
+size_t poli_identity_size(const pol_simulation *sim);
+void poli_identity_fill(const pol_simulation *sim, uint64_t *identity);
+/* Whether the list of a saved state is the own one; if not, the message names what differs. */
+int poli_identity_compare(const pol_simulation *sim, const uint64_t *saved, size_t saved_size,
+                          const uint64_t *own, size_t own_size, char *message, size_t size);
 
 /* --- measure.c -------------------------------------------------------------------------------- */
 

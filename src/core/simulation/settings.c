@@ -11,6 +11,7 @@
  * same, they need as much as the others.  The full matrix that is used to find redundant
  * constraints, nv x m numbers, can be much larger.
  */
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,8 +105,10 @@ void poli_simulation_plan_steps(pol_simulation *sim, const pol_settings *setting
   double ratio = settings->end / settings->step;
   double nearest = floor(ratio + 0.5);
   if (nearest >= 1.0 && fabs(ratio - nearest) <= multiple_tolerance * ratio) {
+    /* but for round-off, the step itself: it must not depend on the end */
+    const int exact = fabs(nearest * settings->step - sim->end) <= 4.0 * DBL_EPSILON * sim->end;
     sim->num_steps = (long)nearest;
-    sim->step = sim->end / nearest;
+    sim->step = exact ? settings->step : sim->end / nearest;
     sim->last_step = sim->step;
   } else {
     double whole = floor(ratio);
@@ -119,6 +122,8 @@ void poli_simulation_plan_rest(pol_simulation *sim, double t)
 {
   double whole = ceil((sim->end - t) / sim->step * (1.0 - multiple_tolerance));
   if (whole < 1.0) whole = 1.0;
+  sim->plan_t = t;
+  sim->plan_done = sim->done;
   sim->num_steps = sim->done + (long)whole;
   sim->last_step = sim->end - t - (whole - 1.0) * sim->step;
 }

@@ -175,6 +175,7 @@ static pol_status start(pol_simulation *sim)
   poli_doubts_note(sim, 1);
   poli_simulation_keep_good(sim);
   sim->first_values = poli_simulation_hash_solution(sim);
+  sim->shown = 1;
   return POL_OK;
 }
 
@@ -359,6 +360,7 @@ void pol_simulation_free(pol_simulation **simulation)
   pol_integrator_free(&sim->integrator);
   pol_formulation_free(&sim->owned);
   free(sim->memory);
+  free(sim->before_end);
   free(sim->times);
   free(sim->events);
   poli_event_rules_free(&sim->rules);
@@ -375,6 +377,7 @@ static pol_status advance(pol_simulation *sim)
 {
   const double h = poli_simulation_step_size(sim, sim->done + 1);
   poli_monitor monitor;
+  poli_simulation_keep_before_end(sim);
   poli_monitor_begin(&monitor, &sim->progress, "step");
   pol_status status = sim->variable ? pol_integrator_adapt(sim->integrator, sim->end)
                                     : pol_integrator_step(sim->integrator, h);
@@ -406,6 +409,7 @@ static pol_status advance(pol_simulation *sim)
   }
 
   status = poli_simulation_accept(sim, sim->done + 1);
+  sim->shown = 0;
   pol_singular *singular = &sim->summary.singular;
   if (crossed >= 0 && singular->count == 0) {
     singular->count = 1;
@@ -452,6 +456,7 @@ pol_status pol_simulation_step(pol_simulation *sim)
     }
   }
 
+  sim->shown = status == POL_OK;
   /* A failed step leaves the last good state; a cancelled one can be repeated. */
   if (status != POL_OK) {
     poli_simulation_return_to_good(sim);

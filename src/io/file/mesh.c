@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "io/file/file.h"
 
@@ -154,7 +155,7 @@ pol_status poli_mesh_read(poli_mesh *mesh, const char *path, double scale, char 
                           size_t size)
 {
   const size_t length = strlen(path);
-  const int is_obj = length > 4 && strcmp(path + length - 4, ".obj") == 0;
+  const int is_obj = length > 4 && strcasecmp(path + length - 4, ".obj") == 0;
   char *bytes = NULL;
   size_t count = 0;
   *mesh = (poli_mesh){0};

@@ -178,26 +178,34 @@ static void replace(poli_expansion *x, const poli_place *place, json_t *value)
   if (failed) x->reader->status = POL_NO_MEMORY;
 }
 
+static void check_unit(poli_expansion *x, const poli_place *place, const poli_field *field,
+                       const poli_unit *unit)
+{
+  poli_unit wanted;
+  char found[64];
+  if (!field->unit || !poli_unit_parse(field->unit, &wanted) || !poli_units_differ(unit, &wanted))
+    return;
+  poli_unit_text(unit, found, sizeof found);
+  poli_report(x->reader, place, "", "must be in %s, but its unit is %s", field->unit, found);
+}
+
 /* The number that a text stands for; its unit must be that of the key. */
 static void expand_number(poli_expansion *x, const poli_place *place, const poli_field *field,
                           const poli_scope *scope)
 {
   const char *text = json_string_value(place->value);
-  poli_unit unit, wanted;
+  poli_unit unit;
   double value = 1.0;
   /* words that stand beside numbers are left to the reader, misspelt ones too; where there are no
-   * parameters, every text that has no value */
+   * parameters, every text that has no value and is no formula */
   const char *word = place->key ? field->value->word : NULL;
   if (word && strcmp(text, word) == 0) return;
-  if ((word || scope->count == 0) && !poli_scope_try(x->reader, scope, text, &value)) return;
-  if (poli_scope_value(x->reader, scope, place, text, &value, &unit) != POL_OK) {
+  const int is_word = word || (scope->count == 0 && !strpbrk(text, "*/^("));
+  if (is_word && !poli_scope_try(x->reader, scope, text, &value, NULL)) return;
+  if (poli_scope_value(x->reader, scope, place, text, &value, &unit) != POL_OK)
     value = 1.0;
-  } else if (field->unit && poli_unit_parse(field->unit, &wanted) &&
-             poli_units_differ(&unit, &wanted)) {
-    char found[64];
-    poli_unit_text(&unit, found, sizeof found);
-    poli_report(x->reader, place, "", "must be in %s, but its unit is %s", field->unit, found);
-  }
+  else
+    check_unit(x, place, field, &unit);
   if (x->reader->status == POL_OK)
     replace(x, place,
             value == floor(value) && fabs(value) < 1e15 ? json_integer((json_int_t)value)
@@ -212,12 +220,14 @@ static void expand_text(poli_expansion *x, const poli_place *place, const poli_f
   const char *text = json_string_value(place->value);
   const int is_expression = type->texts == POLI_EXPRESSIONS || type->texts == POLI_EFFORTS;
   double value;
+  poli_unit unit;
   if (type->texts == POLI_NUMBERS) {
     const poli_field item = {.value = type, .unit = field->unit};
     expand_number(x, place, &item, scope);
     return;
   }
-  if (type->texts == POLI_EFFORTS && poli_scope_try(x->reader, scope, text, &value)) {
+  if (type->texts == POLI_EFFORTS && poli_scope_try(x->reader, scope, text, &value, &unit)) {
+    check_unit(x, place, field, &unit);
     replace(x, place, json_real(value));
     return;
   }
@@ -405,7 +415,7 @@ void poli_expand(poli_expansion *x, const poli_place *top, pol_model *model)
   x->num_instances = 1;
   poli_parameters_read(x->reader, &parameters, NULL, &scope);
   if (x->reader->status == POL_OK && scope.count > 0)
-    x->reader->status = poli_parameters_keep(parameters.value, &scope, model);
+    x->reader->status = poli_parameters_keep(x->reader, parameters.value, &scope, model);
   if (x->reader->status == POL_OK) poli_expand_tree(x, 0, top, &scope);
   free(scope.items);
 }

@@ -40,7 +40,8 @@ int poli_scope_find(const poli_scope *scope, const char *name);
 pol_status poli_scope_value(poli_reader *reader, const poli_scope *scope, const poli_place *place,
                             const char *text, double *value, poli_unit *unit);
 /* The same without reports: 1 if the text has a value in this scope. */
-int poli_scope_try(poli_reader *reader, const poli_scope *scope, const char *text, double *value);
+int poli_scope_try(poli_reader *reader, const poli_scope *scope, const char *text, double *value,
+                   poli_unit *unit);
 
 /* A text with the values of {...} in it, and of the names of the scope if it is an expression, in
  * new memory; NULL after an error, which was reported. */
@@ -59,8 +60,9 @@ int poli_name_usable(poli_reader *reader, const char *name);
 
 /* Numbers that an include gives to the parameters of its file. */
 typedef struct poli_given_values {
-  poli_place place; /* its value may be NULL */
-  const char *file; /* that the place is in */
+  poli_place place;        /* its value may be NULL */
+  const char *file;        /* that the place is in */
+  const poli_scope *units; /* those of the values that are expressions */
 } poli_given_values;
 
 /* Evaluates the parameters at a place (NULL value: none) into an empty scope; given (may be NULL)
@@ -68,8 +70,8 @@ typedef struct poli_given_values {
 void poli_parameters_read(poli_reader *reader, const poli_place *place,
                           const poli_given_values *given, poli_scope *scope);
 /* Gives the model the parameters of the scope. */
-pol_status poli_parameters_keep(const json_t *parameters, const poli_scope *scope,
-                                pol_model *model);
+pol_status poli_parameters_keep(poli_reader *reader, const json_t *parameters,
+                                const poli_scope *scope, pol_model *model);
 
 /* --- instances of files ----------------------------------------------------------------------- */
 

@@ -877,6 +877,11 @@ static const poli_field control_fields[] = {
      .help = "if the tolerances require a smaller step, the run fails and names the body"},
     {"max_step", &poli_number, OPTION(control.max_step), &poli_positive, .unit = "s",
      .standard = "none", .help = "at least `min_step`"},
+    {"span", &poli_number, OPTION(control.span), &poli_positive, .unit = "s", .standard = "`end`",
+     .help =
+         "time that the first step and the accuracy of Newton's iterations are meant for; a run "
+         "that will be continued to a later end, which it shall have the bits of, has that end "
+         "here"},
     {"controller", &poli_choice, OPTION(control.controller), &controllers,
      .standard = "\"elementary\"",
      .help = "`elementary`; `pi`, which also uses the error of the previous step: fewer "
@@ -1001,8 +1006,8 @@ static const poli_field parameter_fields[] = {
     {"unit", &poli_text, AT(unit), .standard = "not checked",
      .help = "of m, kg, s, rad, N, J, W, Pa and Hz, such as `kg m^2` or `N s/m`"},
     {"description", &poli_text, AT(description), .standard = "\"\""},
-    {"min", &poli_number, AT(min), .standard = "none", .help = "smallest allowed value"},
-    {"max", &poli_number, AT(max), .standard = "none", .help = "largest allowed value"},
+    {"min", &poli_parameter_value, 0, .standard = "none", .help = "smallest allowed value"},
+    {"max", &poli_parameter_value, 0, .standard = "none", .help = "largest allowed value"},
     {.key = NULL},
 };
 

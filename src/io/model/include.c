@@ -33,7 +33,14 @@ static poli_source *read_source(poli_expansion *x, const poli_place *place, cons
   char *full = poli_format("%s%s", x->folder && path[0] != '/' ? x->folder : "", path);
   pol_status status = source && full ? POL_OK : POL_NO_MEMORY;
   if (source && !(source->path = poli_format("%s", path))) status = POL_NO_MEMORY;
-  if (status == POL_OK && inside) {
+  if (status == POL_OK && inside && !json_is_object(inside)) {
+    const poli_place top = {0}, files = {&top, "files", 0, x->files};
+    const poli_place at = {&files, path, 0, inside};
+    const char *file = reader->file;
+    reader->file = "";
+    poli_report(reader, &at, "", "must be an object with lists such as \"bodies\"");
+    reader->file = file;
+  } else if (status == POL_OK && inside) {
     source->tree = json_incref(inside);
   } else if (status == POL_OK && (!x->folder || x->files)) {
     poli_report(reader, place, "", "must be in \"files\"%s",
@@ -96,6 +103,7 @@ typedef struct renaming {
   const char *prefix, *folder; /* folder: of the file, as far as a last slash */
   const json_t *connect;       /* or NULL */
   json_t *local;               /* {"bodies": {name: index}, ...} */
+  json_t *used;                /* names of `connect` that were used, or NULL without memory */
 } renaming;
 
 /* The new name of an object of a list (NULL: of any), or NULL if it stays. */
@@ -109,6 +117,8 @@ static char *new_name(const renaming *r, const char *list, const char *name)
     is_local |= (!list || strcmp(key, list) == 0) && json_object_get(names, name);
   }
   if (!is_local && !other) return NULL;
+  if (!is_local && (!r->used || json_object_set_new(r->used, name, json_true()) != 0))
+    r->x->reader->status = POL_NO_MEMORY;
   char *text = is_local ? poli_format("%s%s", r->prefix, name) : poli_format("%s", other);
   if (!text) r->x->reader->status = POL_NO_MEMORY;
   return text;
@@ -209,6 +219,24 @@ static json_t *rename_value(renaming *r, json_t *value, const poli_field *field)
   return renamed;
 }
 
+/* What is connected must be used by the file, and not be its own. */
+static void check_connections(const renaming *r, const poli_place *place)
+{
+  const poli_place connect = poli_place_key(place, "connect");
+  const char *name, *list;
+  json_t *value, *names;
+  json_object_foreach(connect.value, name, value)
+  {
+    int is_local = 0;
+    if (json_object_get(r->used, name)) continue;
+    json_object_foreach(r->local, list, names) is_local |= json_object_get(names, name) != NULL;
+    const poli_place at = poli_place_key(&connect, name);
+    poli_report(r->x->reader, &at, "",
+                is_local ? "must not be the name of an object of the included file itself"
+                         : "must be a name that the included file uses but does not define");
+  }
+}
+
 /* --- instances -------------------------------------------------------------------------------- */
 
 /* Appends the objects of an expanded tree to the lists of the one that includes it. */
@@ -239,9 +267,10 @@ static void append_lists(poli_expansion *x, int owner, int instance, json_t *fro
   if (failed) x->reader->status = POL_NO_MEMORY;
 }
 
-/* Expands one use of a file and appends it. */
+/* Expands one use of a file and appends it; units: of the parameters that it is given. */
 static void add_instance(poli_expansion *x, int owner, const poli_place *place, json_t *to,
-                         poli_source *source, const poli_include_keys *keys)
+                         poli_source *source, const poli_include_keys *keys,
+                         const poli_scope *units)
 {
   poli_reader *reader = x->reader;
   const char *file = reader->file, *key;
@@ -268,7 +297,7 @@ static void add_instance(poli_expansion *x, int owner, const poli_place *place, 
   x->instances[instance].is_moved = poli_given(place, "position") || poli_given(place, "rotation");
   x->instances[instance].is_turned = poli_given(place, "rotation");
 
-  const poli_given_values given = {poli_place_key(place, "parameters"), file};
+  const poli_given_values given = {poli_place_key(place, "parameters"), file, units};
   const poli_place top = {.value = tree}, parameters = poli_place_key(&top, "parameters");
   reader->file = source->path;
   json_object_foreach(tree, key, value)
@@ -281,11 +310,13 @@ static void add_instance(poli_expansion *x, int owner, const poli_place *place, 
   if (reader->status == POL_OK) poli_expand_tree(x, instance, &top, &scope);
   reader->names = NULL;
   if (reader->status == POL_OK) poli_collect_names(reader, tree, &poli_model_kind);
-  renaming r = {x, keys->prefix, source->path, keys->connect, reader->names};
+  renaming r = {x, keys->prefix, source->path, keys->connect, reader->names, json_object()};
   if (reader->status == POL_OK) rename_object(&r, tree, &poli_model_kind);
+  reader->file = file;
+  if (reader->status == POL_OK) check_connections(&r, place);
+  json_decref(r.used);
   json_decref(reader->names);
   reader->names = names;
-  reader->file = file;
   if (reader->status == POL_OK) append_lists(x, owner, instance, tree, to);
   free(scope.items);
 }
@@ -310,6 +341,19 @@ static int include_once(poli_expansion *x, const poli_scope *scope, void *user)
     x->reader->status = POL_NO_MEMORY;
   else
     json_object_del(copy, "repeat");
+  /* the expansion leaves numbers */
+  const char *name;
+  json_t *text;
+  poli_scope units = {0};
+  json_object_foreach(json_object_get(copy, "parameters"), name, text)
+  {
+    double value;
+    poli_unit unit;
+    if (json_is_string(text) &&
+        poli_scope_try(x->reader, scope, json_string_value(text), &value, &unit) &&
+        !poli_scope_add(&units, name, value, &unit))
+      x->reader->status = POL_NO_MEMORY;
+  }
   if (copy) poli_expand_object(x, u->owner, &place, &poli_include_kind, scope);
   if (copy) poli_read_kind(x->reader, &place, &poli_include_kind, &keys);
   if (copy && x->reader->status == POL_OK && x->reader->errors->count == before) {
@@ -320,10 +364,11 @@ static int include_once(poli_expansion *x, const poli_scope *scope, void *user)
     while (path && source && strcmp(source->path, path) != 0) source = source->next;
     if (path && !is_recursive(x, u->owner, &at, path)) {
       if (!source) source = read_source(x, &at, path);
-      if (source) add_instance(x, u->owner, &place, u->top->value, source, &keys);
+      if (source) add_instance(x, u->owner, &place, u->top->value, source, &keys, &units);
     }
     free(path);
   }
+  free(units.items);
   json_decref(copy);
   if (x->reader->errors->count != before) x->is_partial = 1;
   return x->reader->errors->count == before;

@@ -146,10 +146,16 @@ static void change_parameter(override *c, json_t *top)
   if (!old) {
     pol_near near = pol_near_start(name);
     json_object_foreach(all, key, item) pol_near_try(&near, key);
-    refuse(c, "",
-           json_object_size(all) > 0 ? "must name a parameter of the model"
-                                     : "must name a parameter, but the model has none",
-           near.best);
+    const char *rule = json_object_size(all) > 0 ? "must name a parameter of the model"
+                                                 : "must name a parameter, but the model has none";
+    /* parameters of included files are theirs */
+    if (json_array_size(json_object_get(top, "include")) > 0 && !near.best[0])
+      rule = json_object_size(all) > 0
+                 ? "must name a parameter of the model; one of an included file is set by --set "
+                   "include[0].parameters.NAME=VALUE, or by \"parameters\" of the include"
+                 : "must name a parameter, but the model has none; one of an included file is set "
+                   "by --set include[0].parameters.NAME=VALUE, or by \"parameters\" of the include";
+    refuse(c, "", rule, near.best);
     return;
   }
   char *end;
@@ -271,6 +277,15 @@ static void change_tree(override *c, json_t *top)
   }
 }
 
+/* Whether a path NAME.KEY begins with the name of a parameter. */
+static int leads_to_parameter(const char *path, json_t *top)
+{
+  char *name = poli_format("%.*s", (int)strcspn(path, "."), path);
+  const int found = name && json_object_get(json_object_get(top, "parameters"), name) != NULL;
+  free(name);
+  return found;
+}
+
 /* Changes the tree by one "key.path=value"; what is wrong with that is reported. */
 static void apply_override(poli_reader *reader, json_t *top, const char *text)
 {
@@ -284,7 +299,8 @@ static void apply_override(poli_reader *reader, json_t *top, const char *text)
   c.rest = c.path;
   if (!c.path)
     reader->status = POL_NO_MEMORY;
-  else if (strncmp(c.path, "parameters.", 11) == 0 && !strchr(c.path + 11, '.'))
+  else if (strncmp(c.path, "parameters.", 11) == 0 &&
+           (!strchr(c.path + 11, '.') || !leads_to_parameter(c.path + 11, top)))
     change_parameter(&c, top);
   else if ((c.value = read_value(&c, equals + 1)) != NULL)
     change_tree(&c, top);
@@ -311,8 +327,8 @@ static pol_status choose_method(const poli_model_simulation *simulation, pol_mod
   return POL_OK;
 }
 
-/* The steps from a plain tree to a model, but for the choice of a method by *simulation; every error
- * is reported.  1 if the model is complete. */
+/* The steps from a plain tree to a model, but for the choice of a method by *simulation; every
+ * error is reported.  1 if the model is complete. */
 static int fill_model(poli_reader *reader, const poli_place *top, poli_expansion *x,
                       pol_model *model, poli_model_simulation *simulation)
 {

@@ -206,6 +206,45 @@ static void set_text(poli_expansion *x, char **text, char *new_text)
   *text = new_text;
 }
 
+/* Where an item of a list of the plain tree, "bodies[3]...", comes from. */
+static poli_origin origin_of(poli_expansion *x, json_t *tree, const char *path)
+{
+  step list, item;
+  const char *rest = path;
+  poli_origin origin = {0, SIZE_MAX};
+  if (!next_step(&rest, &list) || !list.key || !next_step(&rest, &item) || item.key) return origin;
+  char *key = poli_format("%.*s", (int)list.length, list.key);
+  if (!key) x->reader->status = POL_NO_MEMORY;
+  const poli_origins *origins = poli_origins_of(x, json_object_get(tree, key ? key : ""));
+  free(key);
+  origin.index = item.index;
+  return origins && item.index < origins->count ? origins->items[item.index] : origin;
+}
+
+/* A name that copies or files have made a second time: how to avoid that.  Whether it is one. */
+static int explain_twice(poli_expansion *x, pol_error *error, json_t *tree)
+{
+  static const char rule[] = "must be unique: ";
+  if (strncmp(error->rule, rule, strlen(rule)) != 0) return 0;
+  const char *other = error->rule + strlen(rule);
+  const size_t list = strcspn(other, "[") + 1;
+  if (strncmp(error->path, other, list) != 0) return 0; /* of another list */
+  const poli_origin a = origin_of(x, tree, error->path), b = origin_of(x, tree, other);
+  if (a.index == SIZE_MAX || b.index == SIZE_MAX) return 0;
+  if (a.instance == b.instance && a.index == b.index)
+    set_text(x, &error->rule,
+             poli_format("%sthe copies of \"repeat\" need the index in their name, such as "
+                         "\"name{i}\"",
+                         rule));
+  else if (a.instance != b.instance)
+    set_text(x, &error->rule,
+             poli_format("%s%s has an object of the same name; give the include a \"prefix\"", rule,
+                         b.instance > 0 ? x->instances[b.instance].source->path : "the model"));
+  else
+    return 0;
+  return 1;
+}
+
 static void locate(poli_expansion *x, pol_error *error, json_t *tree, const char *text, size_t size,
                    int is_plain)
 {
@@ -266,12 +305,14 @@ void poli_locate_errors(poli_expansion *x, json_t *tree, const char *text, size_
 {
   enum { MOST = 200 }; /* each is a search in the whole text */
   pol_errors *errors = x->reader->errors;
+  int twice = 0;
   for (int i = 0; i < errors->count && i < MOST && x->reader->status == POL_OK; i++) {
     pol_error *error = &errors->items[i];
     const int is_place = strncmp(error->path, "--", 2) != 0 &&
                          strncmp(error->path, "line ", 5) != 0 &&
                          strcmp(error->path, "top level") != 0 && error->path[0] != '\0';
+    if (is_place && i >= first) twice |= explain_twice(x, error, tree);
     if (is_place) locate(x, error, tree, text, size, i >= first);
   }
-  if (first > 0) settle_list(errors, first);
+  if (first > 0 || twice) settle_list(errors, first);
 }

@@ -39,7 +39,7 @@ int poli_name_usable(poli_reader *reader, const char *name)
       strcmp(name, "pi") == 0 || strcmp(name, "t") == 0)
     return 0;
   if (!poli_scope_add(&only, name, 1.0, &any)) reader->status = POL_NO_MEMORY;
-  const int usable = only.count == 1 && poli_scope_try(reader, &only, name, &value) &&
+  const int usable = only.count == 1 && poli_scope_try(reader, &only, name, &value, NULL) &&
                      length <= POLI_EXPRESSION_NAME;
   free(only.items);
   return usable;
@@ -71,8 +71,23 @@ static int find(const parameters *p, const char *name, size_t length)
   return -1;
 }
 
-/* Declared unit and range. */
-static void check_declared(parameters *p, const parameter *item, double value, poli_unit *unit)
+/* A bound of a parameter, a number or an expression; `none` if it is not given. */
+static double read_bound(parameters *p, const parameter *item, const char *key, double none)
+{
+  const poli_place at = poli_place_key(&item->place, key);
+  double bound = none;
+  if (json_is_string(at.value))
+    poli_scope_value(p->reader, p->scope, &at, json_string_value(at.value), &bound, NULL);
+  else if (json_is_number(at.value))
+    bound = json_number_value(at.value);
+  else if (at.value)
+    poli_report(p->reader, &at, "", "must be a number or an expression of parameters (a string)");
+  return bound;
+}
+
+/* Declared unit and range; given: the value is that of an include. */
+static void check_declared(parameters *p, const parameter *item, double value, poli_unit *unit,
+                           int given)
 {
   const poli_place at = poli_place_key(&item->place, "unit");
   poli_unit declared;
@@ -83,16 +98,41 @@ static void check_declared(parameters *p, const parameter *item, double value, p
   } else if (item->keys.unit) {
     char text[64];
     poli_unit_text(unit, text, sizeof text);
-    if (poli_units_differ(unit, &declared))
+    if (poli_units_differ(unit, &declared) && given) {
+      const poli_place outside = poli_place_key(&p->given->place, item->place.key);
+      const char *file = p->reader->file;
+      p->reader->file = p->given->file;
+      poli_report(p->reader, &outside, "", "must be in %s, but its unit is %s", item->keys.unit,
+                  text);
+      p->reader->file = file;
+    } else if (poli_units_differ(unit, &declared)) {
       poli_report(p->reader, &at, "", "must be the unit of its value, which is %s", text);
+    }
     *unit = declared;
   }
-  if (!(value >= item->keys.min))
-    poli_report(p->reader, &item->place, "", "must not be below its min, %.10g, but is %.10g",
-                item->keys.min, value);
-  if (!(value <= item->keys.max))
-    poli_report(p->reader, &item->place, "", "must not be above its max, %.10g, but is %.10g",
-                item->keys.max, value);
+  const double min = read_bound(p, item, "min", -HUGE_VAL);
+  const double max = read_bound(p, item, "max", HUGE_VAL);
+  if (!(value >= min))
+    poli_report(p->reader, &item->place, "", "must not be below its min, %.10g, but is %.10g", min,
+                value);
+  if (!(value <= max))
+    poli_report(p->reader, &item->place, "", "must not be above its max, %.10g, but is %.10g", max,
+                value);
+}
+
+static void settle(parameters *p, int i, int user);
+
+/* The parameters that an expression (may be NULL) of parameter i uses come before it. */
+static void settle_names(parameters *p, int i, const char *text)
+{
+  const char *name;
+  size_t length, first;
+  int whole;
+  for (const char *rest = text; rest && (name = poli_next_name(rest, &length, &first, &whole));
+       rest = name + length) {
+    const int other = whole ? find(p, name, length) : -1;
+    if (other >= 0) settle(p, other, i);
+  }
 }
 
 static void settle(parameters *p, int i, int user)
@@ -108,25 +148,25 @@ static void settle(parameters *p, int i, int user)
   /* a value from outside counts before the file's own */
   json_t *given = p->given ? json_object_get(p->given->place.value, item->place.key) : NULL;
   const json_t *value = given ? given : item->value;
-  const char *text = json_string_value(value), *name;
+  const char *text = json_string_value(value);
   const int is_object = json_is_object(item->place.value);
   const poli_place inner = poli_place_key(&item->place, "value");
   const poli_place *at = is_object ? &inner : &item->place;
   double number = json_number_value(value);
   poli_unit unit = {.kind = POLI_ANY_UNIT};
   const int before = p->reader->errors->count;
-  size_t length, first;
-  int whole;
-  for (const char *rest = text; rest && (name = poli_next_name(rest, &length, &first, &whole));
-       rest = name + length) {
-    const int other = whole ? find(p, name, length) : -1;
-    if (other >= 0) settle(p, other, i);
-  }
+  settle_names(p, i, text);
+  if (is_object) settle_names(p, i, json_string_value(json_object_get(item->place.value, "min")));
+  if (is_object) settle_names(p, i, json_string_value(json_object_get(item->place.value, "max")));
   if (p->reader->errors->count == before && text)
     poli_scope_value(p->reader, p->scope, at, text, &number, &unit);
   else if (!text && !json_is_number(value))
     poli_report(p->reader, at, "", "must be a number or an expression of parameters (a string)");
-  if (p->reader->errors->count == before && is_object) check_declared(p, item, number, &unit);
+  const int known =
+      given && p->given->units ? poli_scope_find(p->given->units, item->place.key) : -1;
+  if (known >= 0) unit = p->given->units->items[known].unit;
+  if (p->reader->errors->count == before && is_object)
+    check_declared(p, item, number, &unit, given != NULL);
   if (p->reader->errors->count != before) number = 1.0;
   if (!poli_scope_add(p->scope, item->place.key, number, &unit)) p->reader->status = POL_NO_MEMORY;
   item->state = SETTLED;
@@ -175,7 +215,6 @@ void poli_parameters_read(poli_reader *reader, const poli_place *place,
     const poli_place at = {place, name, 0, value};
     if (strcmp(name, "comment") == 0) continue;
     *item = (parameter){.place = at, .value = value, .used_by = -1};
-    item->keys = (poli_parameter_keys){.min = -HUGE_VAL, .max = HUGE_VAL};
     if (json_is_object(value)) {
       const int before = reader->errors->count;
       poli_read_kind(reader, &at, &poli_parameter_kind, &item->keys);
@@ -192,7 +231,18 @@ void poli_parameters_read(poli_reader *reader, const poli_place *place,
   free(p.items);
 }
 
-pol_status poli_parameters_keep(const json_t *object, const poli_scope *scope, pol_model *model)
+/* The value of a bound that was read before. */
+static double bound_of(poli_reader *reader, const json_t *bound, const poli_scope *scope,
+                       double none)
+{
+  double value = bound ? json_number_value(bound) : none;
+  const char *text = json_string_value(bound);
+  if (text && !poli_scope_try(reader, scope, text, &value, NULL)) value = none;
+  return value;
+}
+
+pol_status poli_parameters_keep(poli_reader *reader, const json_t *object, const poli_scope *scope,
+                                pol_model *model)
 {
   const char *name;
   json_t *value;
@@ -207,8 +257,8 @@ pol_status poli_parameters_keep(const json_t *object, const poli_scope *scope, p
     const char *words = json_string_value(json_object_get(value, "description"));
     const json_t *min = json_object_get(value, "min"), *max = json_object_get(value, "max");
     to->value = scope->items[index].value;
-    to->min = min ? json_number_value(min) : -HUGE_VAL;
-    to->max = max ? json_number_value(max) : HUGE_VAL;
+    to->min = bound_of(reader, min, scope, -HUGE_VAL);
+    to->max = bound_of(reader, max, scope, HUGE_VAL);
     to->name = poli_format("%s", name);
     to->unit = poli_format("%s", unit ? unit : "");
     to->description = poli_format("%s", words ? words : "");

@@ -340,7 +340,6 @@ typedef struct poli_include_keys {
 /* A parameter that is written as an object. */
 typedef struct poli_parameter_keys {
   const char *unit, *description;
-  double min, max;
 } poli_parameter_keys;
 
 /* --- the steps -------------------------------------------------------------------------------- */

@@ -88,7 +88,8 @@ pol_status poli_scope_value(poli_reader *reader, const poli_scope *scope, const 
   if (status == POL_NO_MEMORY)
     reader->status = POL_NO_MEMORY;
   else if (status && !error.message[0])
-    poli_report(reader, place, "", "must have a finite value, but \"%.60s\" is %g", text, *value);
+    poli_report(reader, place, "", "must have a finite value, but \"%.60s\" %s", text,
+                isnan(*value) ? "has none" : "is infinite");
   else if (status && error.column == 0)
     poli_report(reader, place, "", "%s", error.message);
   else if (status)
@@ -98,11 +99,13 @@ pol_status poli_scope_value(poli_reader *reader, const poli_scope *scope, const 
   return status;
 }
 
-int poli_scope_try(poli_reader *reader, const poli_scope *scope, const char *text, double *value)
+int poli_scope_try(poli_reader *reader, const poli_scope *scope, const char *text, double *value,
+                   poli_unit *unit)
 {
   poli_expression_error error;
-  poli_unit unit;
-  const pol_status status = evaluate(scope, text, value, &unit, &error);
+  poli_unit found;
+  const pol_status status = evaluate(scope, text, value, &found, &error);
+  if (unit) *unit = found;
   if (status == POL_NO_MEMORY) reader->status = status;
   return status == POL_OK;
 }

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include <polhode/lie.h>
 
@@ -211,7 +212,7 @@ static void read_mesh(poli_reader *reader, const poli_place *place, const poli_f
   const char *text = json_string_value(place->value);
   const size_t length = text ? strlen(text) : 0;
   if (length > 4 &&
-      (strcmp(text + length - 4, ".stl") == 0 || strcmp(text + length - 4, ".obj") == 0))
+      (strcasecmp(text + length - 4, ".stl") == 0 || strcasecmp(text + length - 4, ".obj") == 0))
     *(const char **)target = text;
   else
     poli_report_wrong(reader, place, field);
@@ -231,7 +232,7 @@ static void read_color(poli_reader *reader, const poli_place *place, const poli_
 const poli_value poli_mesh_file =
     POLI_VALUE(read_mesh, sizeof(char *), POLI_NO_DETAIL,
                "must be the name of a file that ends in .stl or .obj", "string",
-               "{'type': 'string', 'pattern': '.\\\\.(stl|obj)$'}");
+               "{'type': 'string', 'pattern': '.\\\\.([sS][tT][lL]|[oO][bB][jJ])$'}");
 const poli_value poli_color =
     POLI_VALUE(read_color, sizeof(int), POLI_NO_DETAIL, "must be a colour such as \"#0072b2\"",
                "string", "{'type': 'string', 'pattern': '^#[0-9a-fA-F]{6}$'}");

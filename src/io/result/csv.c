@@ -141,7 +141,7 @@ pol_status poli_writer_create_csv(pol_writer **writer, const char *path, const p
   const char *parameters = about != NULL ? about->parameters : NULL;
   csv_writer *c = calloc(1, sizeof *c);
   if (c == NULL) return POL_NO_MEMORY;
-  c->base = (pol_writer){record, write_row, flush, close_writer};
+  c->base = (pol_writer){record, write_row, flush, NULL, close_writer};
 
   /* The buffer holds the head, texts with all their quotes doubled, and one line of numbers at
    * least. */

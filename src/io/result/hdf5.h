@@ -21,6 +21,8 @@
 #define POLI_H5_SETTINGS "/run/settings"
 #define POLI_H5_PARAMETERS "/run/parameters"
 #define POLI_H5_EVENTS "/events"
+#define POLI_H5_STATES "/checkpoints/states"
+#define POLI_H5_STATE_INDEX "/checkpoints/index"
 #define POLI_H5_DATASETS "/channels/datasets"
 #define POLI_H5_ORDER "/channels/order"
 
@@ -55,6 +57,9 @@ typedef struct poli_h5_event {
   int64_t row;
   char action[8];
 } poli_h5_event;
+
+/* Numbers of an entry of the index of saved states: its time, row, first byte, and bytes. */
+enum { POLI_H5_STATE_T, POLI_H5_STATE_ROW, POLI_H5_STATE_FIRST, POLI_H5_STATE_SIZE, POLI_H5_STATE };
 
 /* The type of an entry whose name has this size, and whose numbers have these types. */
 hid_t poli_h5_event_type(size_t name_size, hid_t number, hid_t integer);

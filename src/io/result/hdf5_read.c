@@ -375,6 +375,55 @@ static pol_status read_events(pol_result *result, hid_t file)
   return status;
 }
 
+/* --- saved states ----------------------------------------------------------------------------- */
+
+/* The index of the saved states, as far as all of their bytes are there; none in older files. */
+static pol_status read_state_index(pol_result *result, hid_t file)
+{
+  if (H5Lexists(file, "/checkpoints", H5P_DEFAULT) <= 0 ||
+      H5Lexists(file, POLI_H5_STATE_INDEX, H5P_DEFAULT) <= 0)
+    return POL_OK;
+  hssize_t count, bytes;
+  const hid_t index = open_elements(file, POLI_H5_STATE_INDEX, &count);
+  const hid_t states = open_elements(file, POLI_H5_STATES, &bytes), type = H5Dget_type(index);
+  pol_status status = POL_OK;
+  if (index < 0 || states < 0)
+    status = POL_IO;
+  else if (H5Tget_class(type) != H5T_FLOAT || count % POLI_H5_STATE != 0 ||
+           !fits_file(file, count, sizeof(double)) || !fits_file(file, bytes, 1))
+    status = POL_BAD_ARGUMENT;
+  if (status == POL_OK && count > 0) {
+    result->states = malloc((size_t)count * sizeof *result->states);
+    if (result->states == NULL)
+      status = POL_NO_MEMORY;
+    else if (H5Dread(index, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, result->states) < 0)
+      status = POL_IO;
+  }
+  POLI_H5_CLOSE(type, states, index);
+  for (hssize_t i = 0; status == POL_OK && i < count / POLI_H5_STATE; i++) {
+    const double *entry = result->states + i * POLI_H5_STATE;
+    const double first = entry[POLI_H5_STATE_FIRST], size = entry[POLI_H5_STATE_SIZE];
+    if (!(first >= 0.0 && size > 0.0 && first + size <= (double)bytes)) return POL_BAD_ARGUMENT;
+    result->num_states++;
+  }
+  return status;
+}
+
+static pol_status read_state(pol_result *result, size_t first, size_t size, void *bytes)
+{
+  const hdf5_data *data = result->data;
+  const hsize_t start = first, count = size;
+  poli_h5_lock();
+  const hid_t set = H5Dopen2(data->file, POLI_H5_STATES, H5P_DEFAULT), place = H5Dget_space(set);
+  const hid_t memory = H5Screate_simple(1, &count, NULL);
+  const int good = H5Sget_simple_extent_ndims(place) == 1 &&
+                   H5Sselect_hyperslab(place, H5S_SELECT_SET, &start, NULL, &count, NULL) >= 0 &&
+                   H5Dread(set, H5T_NATIVE_UINT8, memory, place, H5P_DEFAULT, bytes) >= 0;
+  POLI_H5_CLOSE(memory, place, set);
+  poli_h5_unlock();
+  return good ? POL_OK : POL_IO;
+}
+
 /* --- numbers ---------------------------------------------------------------------------------- */
 
 /* Reads some channels, wanted[0 .. num - 1] of channels, of one dataset: the smallest box of
@@ -508,6 +557,7 @@ static pol_status read_all(pol_result *result, const char *path, char *message, 
   const char *twice = NULL;
   if (status == POL_OK) status = poli_channels_check_names(result->channels, result->count, &twice);
   if (twice != NULL) snprintf(message, size, "two channels have the same name: %.60s", twice);
+  if (status == POL_OK) status = read_state_index(result, data->file);
   return status == POL_OK ? read_events(result, data->file) : status;
 }
 
@@ -517,6 +567,7 @@ pol_status poli_result_open_hdf5(pol_result *result, const char *path, char *mes
   if (result->data == NULL) return POL_NO_MEMORY;
   result->release = release;
   result->read = read_values;
+  result->read_state = read_state;
   poli_h5_lock();
   const pol_status status = read_all(result, path, message, size);
   poli_h5_unlock();

@@ -15,6 +15,8 @@
  * rows of a block and have a fixed size, since the library cannot write texts of any length while
  * others read: a name that is longer than all that were known when the file was made is cut.
  *
+ * /checkpoints has states of the simulation, one behind the other, and an index of them.
+ *
  * Packing and writing take longer than the steps of a small mechanism, so they can be left to a
  * thread of the writer.  There are two blocks: while the thread writes one, the other is filled.
  */
@@ -45,7 +47,7 @@ enum { STATUS_SIZE = 16, FAILURE_SIZE = 512, NAME_SIZE = 32 };
 enum { PAGE_SIZE = 4096 };
 /* Space for what describes a dataset or attribute, for the index of a dataset, and for the rest. */
 enum { DESCRIPTION_SIZE = 4 * PAGE_SIZE, INDEX_SIZE = 4 * PAGE_SIZE, MARGIN = 1 << 17 };
-enum { DEFLATE_LEVEL = 1, EVENTS_CHUNK = 64 };
+enum { DEFLATE_LEVEL = 1, EVENTS_CHUNK = 64, STATES_CHUNK = 1 << 15, INDEX_CHUNK = 64 };
 /* H5Dwrite_chunk: all filters were applied, or neither of the two. */
 enum { PACKED = 0, UNPACKED = 3 };
 
@@ -71,7 +73,7 @@ typedef struct hdf5_writer {
   poli_h5_layout layout;
   poli_h5_packer *packer;
   int descriptor; /* another one of the file, locked */
-  hid_t file, rows, status_text, failure_text, events;
+  hid_t file, rows, status_text, failure_text, events, states, state_index;
   hid_t datasets[POLI_H5_MAX_SETS];
 
   size_t columns, block_rows;
@@ -91,8 +93,9 @@ typedef struct hdf5_writer {
   int background, running;
   pthread_t thread;
   job now;
-  hsize_t written;        /* rows that are in all datasets */
-  hsize_t events_written; /* entries in the table of events */
+  hsize_t written;                    /* rows that are in all datasets */
+  hsize_t events_written;             /* entries in the table of events */
+  hsize_t states_written, num_states; /* bytes of saved states, and their number */
   pol_status status;
   int reason; /* errno of the first failure */
 } hdf5_writer;
@@ -296,6 +299,19 @@ static void put_object_texts(hdf5_writer *h, const poli_h5_set *set, const char 
   free(texts);
 }
 
+/* The datasets of saved states, empty. */
+static void put_states(hdf5_writer *h)
+{
+  static const char *const columns[] = {"t", "row", "first", "size"};
+  const hsize_t none[2] = {0, POLI_H5_STATE}, chunk[2] = {INDEX_CHUNK, POLI_H5_STATE};
+  const hsize_t states_chunk = STATES_CHUNK;
+  if (!reserve(h, 2 * DESCRIPTION_SIZE)) return;
+  h->states = create_dataset(h->file, POLI_H5_STATES, H5T_STD_U8LE, 1, none, &states_chunk, 0);
+  h->state_index = create_dataset(h->file, POLI_H5_STATE_INDEX, H5T_IEEE_F64LE, 2, none, chunk, 0);
+  if (h->states < 0 || h->state_index < 0) fail(h, POL_IO);
+  put_texts(h, h->state_index, "columns", POLI_H5_STATE, columns);
+}
+
 /* All of the file but the numbers. */
 static void put_structure(hdf5_writer *h, const pol_result_info *about)
 {
@@ -322,6 +338,7 @@ static void put_structure(hdf5_writer *h, const pol_result_info *about)
   POLI_H5_CLOSE(type);
   if (h->events < 0) fail(h, POL_IO);
   put_texts(h, h->events, "units", 4, event_units);
+  put_states(h);
 }
 
 /* --- blocks ----------------------------------------------------------------------------------- */
@@ -494,6 +511,41 @@ static pol_status flush_rows(pol_writer *writer)
   return wait_for_job(h);
 }
 
+/* Appends entries to a dataset, which then has `size` of them in all. */
+static int append(hid_t set, hid_t type, int rank, hsize_t size, hsize_t count, const void *entries)
+{
+  const hsize_t extent[2] = {size, POLI_H5_STATE}, start[2] = {size - count, 0};
+  const hsize_t entry[2] = {count, POLI_H5_STATE};
+  int good = H5Dset_extent(set, extent) >= 0;
+  const hid_t place = H5Dget_space(set), memory = H5Screate_simple(rank, entry, NULL);
+  good = good && H5Sselect_hyperslab(place, H5S_SELECT_SET, start, NULL, entry, NULL) >= 0 &&
+         H5Dwrite(set, type, memory, place, H5P_DEFAULT, entries) >= 0 && H5Dflush(set) >= 0;
+  POLI_H5_CLOSE(memory, place);
+  return good;
+}
+
+/* The state first, then its entry of the index, which makes it count.  Rows are not flushed: that
+ * would leave their block unpacked. */
+static pol_status save_state(pol_writer *writer, double t, const void *bytes, size_t size)
+{
+  hdf5_writer *h = (hdf5_writer *)writer;
+  const double rows = (double)(h->start + h->used), first = (double)h->states_written;
+  const double entry[POLI_H5_STATE] = {t, rows > 0.0 ? rows - 1.0 : 0.0, first, (double)size};
+  if (wait_for_job(h) != POL_OK) return h->status;
+  poli_h5_lock();
+  errno = 0;
+  const hsize_t written = h->states_written + size;
+  if (!reserve(h, size + (size / STATES_CHUNK + 2) * 64 + INDEX_SIZE + MARGIN) ||
+      !append(h->states, H5T_NATIVE_UINT8, 1, written, size, bytes) ||
+      !append(h->state_index, H5T_NATIVE_DOUBLE, 2, h->num_states + 1, 1, entry))
+    fail(h, POL_IO);
+  h->states_written = written;
+  h->num_states++;
+  poli_h5_unlock();
+  if (h->status != POL_OK) errno = h->reason;
+  return h->status;
+}
+
 /* Frees everything but the file. */
 static void release(hdf5_writer *h)
 {
@@ -634,7 +686,7 @@ pol_status poli_writer_create_hdf5(pol_writer **writer, const char *path, const 
 {
   hdf5_writer *h = calloc(1, sizeof *h);
   if (h == NULL) return POL_NO_MEMORY;
-  h->base = (pol_writer){record, write_row, flush_rows, close_writer};
+  h->base = (pol_writer){record, write_row, flush_rows, save_state, close_writer};
   h->interval = 1.0;
   errno = 0;
   pol_status status = allocate(h);

@@ -3,18 +3,19 @@
 
 #include "io/result/hdf5.h"
 
+#include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-/* Whether a path is a regular file that begins as HDF5 does.  A pipe is not asked: it can be read
- * once only. */
-static int is_hdf5(const char *path, const struct stat *info)
+int poli_result_is_hdf5(const char *path)
 {
   static const char signature[] = "\x89HDF\r\n\x1a\n";
   char start[sizeof signature - 1];
-  FILE *file = S_ISREG(info->st_mode) ? fopen(path, "rb") : NULL;
+  struct stat info;
+  FILE *file = stat(path, &info) == 0 && S_ISREG(info.st_mode) ? fopen(path, "rb") : NULL;
   if (file == NULL) return 0;
   const size_t read = fread(start, 1, sizeof start, file);
   fclose(file);
@@ -43,7 +44,7 @@ pol_status pol_result_open(pol_result **result, const char *path, char *message,
   }
   pol_result *r = calloc(1, sizeof *r);
   pol_status status = POL_NO_MEMORY;
-  if (r != NULL && is_hdf5(path, &info)) {
+  if (r != NULL && poli_result_is_hdf5(path)) {
     r->info.format = "hdf5";
     status = poli_result_open_hdf5(r, path, message, size);
   } else if (r != NULL) {
@@ -73,6 +74,7 @@ void pol_result_close(pol_result **result)
   free((*result)->by_name);
   free((*result)->events);
   free((*result)->event_entries);
+  free((*result)->states);
   free(*result);
   *result = NULL;
 }
@@ -113,6 +115,28 @@ long pol_result_num_events(const pol_result *result)
 const pol_result_event *pol_result_get_event(const pol_result *result, long index)
 {
   return index >= 0 && index < result->num_events ? &result->events[index] : NULL;
+}
+
+long pol_result_num_states(const pol_result *result)
+{
+  return result->num_states;
+}
+
+double pol_result_state_time(const pol_result *result, long index)
+{
+  if (index < 0 || index >= result->num_states) return (double)NAN;
+  return result->states[index * POLI_H5_STATE + POLI_H5_STATE_T];
+}
+
+pol_status pol_result_read_state(pol_result *result, long index, void *bytes, size_t *size)
+{
+  if (index < 0 || index >= result->num_states) return POL_BAD_ARGUMENT;
+  const double *entry = result->states + index * POLI_H5_STATE;
+  const size_t room = *size;
+  *size = (size_t)entry[POLI_H5_STATE_SIZE];
+  if (bytes == NULL) return POL_OK;
+  if (room < *size) return POL_BAD_ARGUMENT;
+  return result->read_state(result, (size_t)entry[POLI_H5_STATE_FIRST], *size, bytes);
 }
 
 pol_status pol_result_read(pol_result *result, int num, const int *channels, long first, long count,
@@ -213,6 +237,21 @@ pol_status pol_writer_write(pol_writer *writer)
 pol_status pol_writer_flush(pol_writer *writer)
 {
   return writer->flush(writer);
+}
+
+pol_status pol_writer_save(pol_writer *writer, double from, pol_simulation *simulation)
+{
+  size_t size = 0;
+  if (writer->save == NULL) return POL_BAD_ARGUMENT;
+  pol_status status = pol_simulation_save(simulation, NULL, &size);
+  void *bytes = status == POL_OK ? malloc(size) : NULL;
+  if (status == POL_OK && bytes == NULL) status = POL_NO_MEMORY;
+  if (status == POL_OK) status = pol_simulation_save(simulation, bytes, &size);
+  if (status == POL_OK) status = writer->save(writer, from, bytes, size);
+  const int reason = errno;
+  free(bytes);
+  errno = reason;
+  return status;
 }
 
 pol_status pol_writer_close(pol_writer **writer, const char *status, const char *failure)

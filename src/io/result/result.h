@@ -15,14 +15,22 @@ struct pol_result {
   long num_events;
   pol_result_event *events; /* allocated, as are the entries that they point into */
   void *event_entries;
-  void *data; /* of the format */
+  long num_states;
+  double *states; /* entries of the index of saved states, allocated */
+  void *data;     /* of the format */
 
   /* `num` channels of rows first .. first + count - 1: out[count][num]. */
   pol_status (*read)(pol_result *result, int num, const int *channels, long first, long count,
                      double *out);
+  /* Bytes first .. first + size - 1 of the saved states; NULL if there are none. */
+  pol_status (*read_state)(pol_result *result, size_t first, size_t size, void *bytes);
   /* Frees data; what the open function has left there after a failure too. */
   void (*release)(pol_result *result);
 };
+
+/* Whether a path is a regular file that begins as HDF5 does.  A pipe is not asked: it can be read
+ * once only. */
+int poli_result_is_hdf5(const char *path);
 
 /* Opens a file of one format; result arrives all zero but for info.format.  After a failure message
  * says why, unless it is POL_NO_MEMORY. */
@@ -34,6 +42,8 @@ struct pol_writer {
   const pol_record *record;
   pol_status (*write)(pol_writer *writer);
   pol_status (*flush)(pol_writer *writer);
+  /* NULL: the format has no place for states */
+  pol_status (*save)(pol_writer *writer, double t, const void *bytes, size_t size);
   /* closes and frees */
   pol_status (*close)(pol_writer *writer, const char *status, const char *failure);
 };
