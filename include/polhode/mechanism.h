@@ -168,6 +168,7 @@ typedef enum pol_force_type {
   POL_DRAG,          /* -coefficient |u| u at the centre of mass of a body with velocity u */
   POL_JOINT_SPRING,  /* spring, damper and actuator on a free coordinate of a joint */
   POL_BUSHING, /* springs and dampers for all translations and rotations between two markers */
+  POL_BEAM, /* an elastic beam element between two markers, whose x axes point along it */
   POL_CALLBACK_FORCE /* computed by a C callback; not in model files */
 } pol_force_type;
 /* Energy of a spring-damper with stiffness k and relaxed length l0 at the length l. */
@@ -175,6 +176,24 @@ typedef enum pol_spring_law {
   POL_LINEAR_SPRING, /* k (l - l0)^2 / 2, k in N/m */
   POL_SQUARED_SPRING /* k (l^2 - l0^2)^2 / 2, k in N/m^3: a polynomial in the positions */
 } pol_spring_law;
+
+/* The deformation of a beam element, by which its forces are defined; docs/beams.md. */
+typedef enum pol_beam_strain {
+  POL_BEAM_SE3,   /* of a helix between its ends */
+  POL_BEAM_SO3XR3 /* at the middle of a straight line between its ends */
+} pol_beam_strain;
+
+/* The section of a beam: moments and forces by curvatures and strains, all in the axes of the
+ * section, x along the beam.  Six numbers are torsion, bending about y and about z, axial force,
+ * shear along y and along z; the matrices are row-major, symmetric and have no negative
+ * eigenvalue. */
+typedef struct pol_section {
+  double stiffness[36]; /* N m^2, N m, N */
+  double damping[36];   /* the same by the rates: N m^2 s, N m s, N s */
+  /* curvatures (1/m) and strains of the relaxed beam; its axial strain is 1, the length of the
+   * beam by the length of the element */
+  double strain[6];
+} pol_section;
 
 /* The axes in which a force or torque is given. */
 typedef enum pol_force_frame {
@@ -254,6 +273,10 @@ typedef struct pol_force {
   double rest;
   /* drag: N s^2/m^2, >= 0 */
   double coefficient;
+  /* beam: its section, which the mechanism copies; its length above is that of the relaxed beam,
+   * above 0 */
+  const pol_section *section;
+  pol_beam_strain strain;
   /* callback: its bodies, one of which may be POL_GROUND, and its functions */
   int bodies[2];
   pol_callback callback;
@@ -474,6 +497,7 @@ const char *pol_force_frame_name(pol_force_frame frame);
 
 /* "linear" or "squared-length"; NULL if there is no such law. */
 const char *pol_spring_law_name(pol_spring_law law);
+const char *pol_beam_strain_name(pol_beam_strain strain);
 
 /* "constant", ...; NULL if there is no such type. */
 const char *pol_function_type_name(pol_function_type type);

@@ -28,7 +28,8 @@ const char *pol_force_type_name(pol_force_type type)
       [POL_APPLIED_FORCE] = "force", [POL_APPLIED_TORQUE] = "torque",
       [POL_SUPPORT] = "support",     [POL_SPRING_DAMPER] = "spring-damper",
       [POL_DRAG] = "drag",           [POL_JOINT_SPRING] = "joint-spring",
-      [POL_BUSHING] = "bushing",     [POL_CALLBACK_FORCE] = "callback"};
+      [POL_BUSHING] = "bushing",     [POL_BEAM] = "beam",
+      [POL_CALLBACK_FORCE] = "callback"};
   return (int)type >= 0 && type <= POL_CALLBACK_FORCE ? names[type] : NULL;
 }
 
@@ -51,6 +52,12 @@ const char *pol_spring_law_name(pol_spring_law law)
   return law == POL_LINEAR_SPRING || law == POL_SQUARED_SPRING ? names[law] : NULL;
 }
 
+const char *pol_beam_strain_name(pol_beam_strain strain)
+{
+  static const char *const names[] = {[POL_BEAM_SE3] = "se3", [POL_BEAM_SO3XR3] = "so3xr3"};
+  return strain == POL_BEAM_SE3 || strain == POL_BEAM_SO3XR3 ? names[strain] : NULL;
+}
+
 /* Whether the force acts between two points by a law of d and d'. */
 static int has_law(pol_force_type type)
 {
@@ -59,7 +66,7 @@ static int has_law(pol_force_type type)
 
 int poli_force_sees_frames(pol_force_type type)
 {
-  return type == POL_BUSHING || type == POL_CALLBACK_FORCE;
+  return type == POL_BUSHING || type == POL_BEAM || type == POL_CALLBACK_FORCE;
 }
 
 const char *poli_force_failure(pol_force_type type)
@@ -67,6 +74,7 @@ const char *poli_force_failure(pol_force_type type)
   if (type == POL_SPRING_DAMPER) return "its points coincide";
   if (type == POL_JOINT_SPRING) return "its angle is not defined";
   if (type == POL_BUSHING) return "its markers are rotated by more than 3 rad";
+  if (type == POL_BEAM) return "its ends are rotated by more than 3 rad against each other";
   return "its callback failed";
 }
 
@@ -83,6 +91,10 @@ int poli_force_reads_velocities(const pol_force *force)
     for (int i = 0; i < 3; i++)
       if (force->damping[i] != 0.0 || force->rotational_damping[i] != 0.0) return 1;
     return 0;
+  case POL_BEAM:
+    for (int i = 0; i < 36; i++)
+      if (force->section->damping[i] != 0.0) return 1;
+    return 0;
   case POL_DRAG:
   case POL_CALLBACK_FORCE:
     return 1;
@@ -95,12 +107,13 @@ void poli_force_kernel_setup(poli_force_kernel *kernel, const pol_mechanism *mec
   const pol_force *f = pol_mechanism_force(mechanism, force);
   *kernel = (poli_force_kernel){.force = f, .body = {POL_GROUND, f->body}};
   if (f->type == POL_CALLBACK_FORCE) memcpy(kernel->body, f->bodies, sizeof kernel->body);
-  if (f->type == POL_SPRING_DAMPER || f->type == POL_BUSHING)
+  if (f->type == POL_SPRING_DAMPER || f->type == POL_BUSHING || f->type == POL_BEAM)
     for (int i = 0; i < 2; i++) {
       const pol_marker *marker = pol_mechanism_marker(mechanism, f->marker[i]);
       kernel->body[i] = marker->body;
       poli_v3_copy(marker->position, kernel->point[i]);
     }
+  if (f->type == POL_BEAM) poli_beam_setup(&kernel->beam, mechanism, f);
   if (f->type == POL_BUSHING) poli_bushing_setup(&kernel->bushing, mechanism, f);
   if (f->type == POL_JOINT_SPRING) {
     const pol_joint *joint = pol_mechanism_joint(mechanism, f->joint);
@@ -324,6 +337,7 @@ pol_status poli_force_wrenches(const poli_force_kernel *kernel, double t, const 
   poli_law law;
   memset(wrench, 0, 2 * sizeof *wrench);
   if (type == POL_BUSHING) return poli_bushing_wrenches(&kernel->bushing, first, second, wrench);
+  if (type == POL_BEAM) return poli_beam_wrenches(&kernel->beam, first, second, wrench);
   if (type == POL_CALLBACK_FORCE) {
     pol_motion motion[2];
     double both[12] = {0.0};
@@ -369,6 +383,9 @@ pol_status poli_force_derivatives(const poli_force_kernel *kernel, double t,
   if (type == POL_BUSHING)
     return poli_bushing_derivatives(&kernel->bushing, first, second, blocks->by_position,
                                     blocks->by_velocity);
+  if (type == POL_BEAM)
+    return poli_beam_derivatives(&kernel->beam, first, second, blocks->by_position,
+                                 blocks->by_velocity);
   if (type == POL_CALLBACK_FORCE) return callback_derivatives(kernel->force, t, frames, blocks);
   if (!has_law(type)) {
     add_applied_gradient(kernel->force, t, second, blocks->by_position);
@@ -407,6 +424,7 @@ double poli_force_potential(const poli_force_kernel *kernel, const poli_frame *f
   const pol_force *force = kernel->force;
   double d[3], rate[3], twice = 0.0;
   if (force->type == POL_BUSHING) return poli_bushing_potential(&kernel->bushing, first, second);
+  if (force->type == POL_BEAM) return poli_beam_potential(&kernel->beam, first, second);
   if (force->type == POL_CALLBACK_FORCE) {
     pol_motion motion[2];
     set_motion(frames, motion);
