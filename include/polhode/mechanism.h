@@ -353,6 +353,23 @@ typedef struct pol_coupling {
   double reference[2];          /* corresponding values of both coordinates, rad or m */
 } pol_coupling;
 
+/* A beam: a line of nodes, which are rigid bodies, and the elements between them.  It is relaxed
+ * as it is given, straight or curved. */
+typedef struct pol_beam {
+  const char *name;
+  int num_nodes;           /* at least 2 */
+  const double *positions; /* 3 numbers for each node, global */
+  const double *rotations; /* 4 numbers: unit quaternions from the axes of the section to the global
+                              ones; x points along the beam to the next node */
+  const double *lengths;   /* of the num_nodes - 1 elements along the beam; NULL: those of the
+                              helices (straight lines, arcs of circles) between the nodes */
+  double stiffness[36], damping[36]; /* of the section, see pol_section */
+  double mass;                       /* by length, kg/m, above 0 */
+  double inertia[9]; /* of the section by length, kg m: the moments about its axes; as the inertia
+                        of a body */
+  pol_beam_strain strain;
+} pol_beam;
+
 /* A mechanism.  Bodies, markers, ... have indices from 0 in the order in which they were added. */
 typedef struct pol_mechanism pol_mechanism;
 
@@ -413,6 +430,13 @@ pol_status pol_mechanism_add_marker_at(pol_mechanism *mechanism, const char *nam
 pol_status pol_mechanism_add_joint_at(pol_mechanism *mechanism, const pol_joint *joint, int body_a,
                                       int body_b, const double point[3], const double *axis,
                                       int *index);
+
+/* Adds the nodes of a beam as bodies NAME_0, NAME_1, ..., at rest, and its elements as forces
+ * NAME_0_1, NAME_1_2, ..., with a marker at each node.  The mass of each element is that of
+ * its nodes, one half each, as are the moments of inertia of its sections; *first (may be NULL) is
+ * the index of the first node.  What is wrong is reported as that of the first node or element that
+ * it spoils. */
+pol_status pol_mechanism_add_beam(pol_mechanism *mechanism, const pol_beam *beam, int *first);
 
 /* All errors so far, in the order of the calls: path "body 'crank': mass", value "-1", rule "must
  * be a positive number"; pol_error_text() writes them as one line.  A mechanism with errors is
