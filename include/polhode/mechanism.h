@@ -193,6 +193,11 @@ typedef struct pol_section {
   /* curvatures (1/m) and strains of the relaxed beam; its axial strain is 1, the length of the
    * beam by the length of the element */
   double strain[6];
+  /* kg/m: of a consistent mass matrix.  The bodies at the ends have half of the mass of the element
+   * each; as much as a sixth of it times the difference of the accelerations of their centres is
+   * passed from one to the other, as if the velocity were linear in between.  Then the markers
+   * must be at the centres.  0: the mass is at the ends. */
+  double mass;
 } pol_section;
 
 /* The axes in which a force or torque is given. */
@@ -368,6 +373,7 @@ typedef struct pol_beam {
   double inertia[9]; /* of the section by length, kg m: the moments about its axes; as the inertia
                         of a body */
   pol_beam_strain strain;
+  int lumped; /* 1: the mass is at the nodes; 0: consistent mass matrix, see pol_section */
 } pol_beam;
 
 /* A mechanism.  Bodies, markers, ... have indices from 0 in the order in which they were added. */

@@ -80,6 +80,7 @@ static pol_status add_element(pol_mechanism *mechanism, const pol_beam *beam, in
   memcpy(section.stiffness, beam->stiffness, sizeof section.stiffness);
   memcpy(section.damping, beam->damping, sizeof section.damping);
   relaxed(beam, k, d);
+  section.mass = beam->lumped ? 0.0 : beam->mass;
   for (int i = 0; i < 6; i++) section.strain[i] = d[i] / force.length;
   return pol_mechanism_add_force(mechanism, &force, NULL);
 }
