@@ -72,7 +72,7 @@ static pol_status split_zeros(int n, double *A, double *Q, double *work, int *st
     for (int j = 0; j < k; j++)
       memcpy(rest + poli_at(0, j, k), A + *zeros + poli_at(0, *zeros + j, n),
              (size_t)k * sizeof *rest);
-    pol_status status = poli_full_null_space(k, rest, 1e-13 * n, basis, &more);
+    pol_status status = poli_full_null_space(k, rest, 2e-15 * n, basis, &more);
     if (status || more == 0) return status;
     /* the basis as part of one of all n */
     memset(turned, 0, size * sizeof *turned);
