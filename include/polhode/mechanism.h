@@ -366,14 +366,20 @@ typedef struct pol_beam {
   const double *positions; /* 3 numbers for each node, global */
   const double *rotations; /* 4 numbers: unit quaternions from the axes of the section to the global
                               ones; x points along the beam to the next node */
-  const double *lengths;   /* of the num_nodes - 1 elements along the beam; NULL: those of the
+  const double *ends;      /* 8 numbers for each of the num_nodes - 1 elements: the axes of the
+                              section at its two ends, where a corner has others than the node;
+                              NULL: those of the nodes */
+  const double *lengths;   /* of the elements along the beam; NULL: those of the
                               helices (straight lines, arcs of circles) between the nodes */
   double stiffness[36], damping[36]; /* of the section, see pol_section */
   double mass;                       /* by length, kg/m, above 0 */
   double inertia[9]; /* of the section by length, kg m: the moments about its axes; as the inertia
                         of a body */
   pol_beam_strain strain;
-  int lumped; /* 1: the mass is at the nodes; 0: consistent mass matrix, see pol_section */
+  int consistent; /* 1: consistent mass matrix, see pol_section; 0: the mass is at the nodes */
+  double velocity[3], angular_velocity[3]; /* of the whole beam as a rigid body, global axes: that of
+                                              its first node, and its spin */
+  unsigned given; /* POL_GIVEN_... bits of these two */
 } pol_beam;
 
 /* A mechanism.  Bodies, markers, ... have indices from 0 in the order in which they were added. */
@@ -437,8 +443,8 @@ pol_status pol_mechanism_add_joint_at(pol_mechanism *mechanism, const pol_joint 
                                       int body_b, const double point[3], const double *axis,
                                       int *index);
 
-/* Adds the nodes of a beam as bodies NAME_0, NAME_1, ..., at rest, and its elements as forces
- * NAME_0_1, NAME_1_2, ..., with a marker at each node.  The mass of each element is that of
+/* Adds the nodes of a beam as bodies NAME_0, NAME_1, ..., and its elements as forces
+ * NAME_0_1, NAME_1_2, ..., with two markers each.  The mass of each element is that of
  * its nodes, one half each, as are the moments of inertia of its sections; *first (may be NULL) is
  * the index of the first node.  What is wrong is reported as that of the first node or element that
  * it spoils. */
