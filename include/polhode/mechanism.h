@@ -168,8 +168,10 @@ typedef enum pol_force_type {
   POL_DRAG,          /* -coefficient |u| u at the centre of mass of a body with velocity u */
   POL_JOINT_SPRING,  /* spring, damper and actuator on a free coordinate of a joint */
   POL_BUSHING, /* springs and dampers for all translations and rotations between two markers */
-  POL_BEAM, /* an elastic beam element between two markers, whose x axes point along it */
-  POL_CALLBACK_FORCE /* computed by a C callback; not in model files */
+  POL_CALLBACK_FORCE, /* computed by a C callback; not in model files */
+  /* an elastic beam element between two markers, whose x axes point along it; in model files only
+   * as part of a beam */
+  POL_BEAM
 } pol_force_type;
 /* Energy of a spring-damper with stiffness k and relaxed length l0 at the length l. */
 typedef enum pol_spring_law {

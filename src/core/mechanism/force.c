@@ -30,7 +30,7 @@ const char *pol_force_type_name(pol_force_type type)
       [POL_DRAG] = "drag",           [POL_JOINT_SPRING] = "joint-spring",
       [POL_BUSHING] = "bushing",     [POL_BEAM] = "beam",
       [POL_CALLBACK_FORCE] = "callback"};
-  return (int)type >= 0 && type <= POL_CALLBACK_FORCE ? names[type] : NULL;
+  return (int)type >= 0 && type <= POL_BEAM ? names[type] : NULL;
 }
 
 int pol_force_num_expressions(pol_force_type type)
