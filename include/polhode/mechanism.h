@@ -195,11 +195,6 @@ typedef struct pol_section {
   /* curvatures (1/m) and strains of the relaxed beam; its axial strain is 1, the length of the
    * beam by the length of the element */
   double strain[6];
-  /* kg/m: of a consistent mass matrix.  The bodies at the ends have half of the mass of the element
-   * each; as much as a sixth of it times the difference of the accelerations of their centres is
-   * passed from one to the other, as if the velocity were linear in between.  Then the markers
-   * must be at the centres.  0: the mass is at the ends. */
-  double mass;
 } pol_section;
 
 /* The axes in which a force or torque is given. */
@@ -378,7 +373,6 @@ typedef struct pol_beam {
   double inertia[9]; /* of the section by length, kg m: the moments about its axes; as the inertia
                         of a body */
   pol_beam_strain strain;
-  int consistent; /* 1: consistent mass matrix, see pol_section; 0: the mass is at the nodes */
   double velocity[3], angular_velocity[3]; /* of the whole beam as a rigid body, global axes: that of
                                               its first node, and its spin */
   unsigned given; /* POL_GIVEN_... bits of these two */
@@ -445,11 +439,11 @@ pol_status pol_mechanism_add_joint_at(pol_mechanism *mechanism, const pol_joint 
                                       int body_b, const double point[3], const double *axis,
                                       int *index);
 
-/* Adds the nodes of a beam as bodies NAME_0, NAME_1, ..., and its elements as forces
- * NAME_0_1, NAME_1_2, ..., with two markers each.  The mass of each element is that of
- * its nodes, one half each, as are the moments of inertia of its sections; *first (may be NULL) is
- * the index of the first node.  What is wrong is reported as that of the first node or element that
- * it spoils. */
+/* Adds a beam: its nodes as bodies NAME_0, NAME_1, ..., each with the mass and the inertia of the
+ * half elements beside it as rigid segments, and its elements as forces NAME_0_1, NAME_1_2, ...
+ * The markers NAME_first and NAME_last are at its ends: the centres of mass of the first and of the
+ * last body are inside the beam.  *first (may be NULL) is the index of the first node.  What is wrong is reported
+ * as that of the first node or element that it spoils. */
 pol_status pol_mechanism_add_beam(pol_mechanism *mechanism, const pol_beam *beam, int *first);
 
 /* All errors so far, in the order of the calls: path "body 'crank': mass", value "-1", rule "must

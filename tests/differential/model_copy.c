@@ -340,6 +340,7 @@ static void write_forces(const pol_mechanism *m, FILE *file)
       write_numbers(file, "preload_torque", force->preload_torque, 3);
       break;
     case POL_CALLBACK_FORCE:
+    case POL_BEAM:
       break;
     }
     fprintf(file, " }");

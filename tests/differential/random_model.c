@@ -897,6 +897,8 @@ static void add_force(maker *m)
     }
     for (int k = 0; k < 2; k++) force.marker[k] = add_marker(m, bodies[k], &frame[k]);
     break;
+  case POL_BEAM: /* not among them */
+    return;
   case POL_CALLBACK_FORCE:
     force.bodies[0] = pick(m, m->num_bodies + 1) - 1;
     force.bodies[1] = body;

@@ -99,7 +99,6 @@ static inline void random_section(uint64_t *seed, pol_section *section)
     }
   }
   random_numbers(seed, section->strain, 6);
-  section->mass = 1.0 + random_number(seed);
 }
 
 /* Laws of position and velocity: supports and drag on both bodies, spring-dampers, bushings, beams and a

@@ -269,25 +269,6 @@ static void add_body(const director_evaluation *e, int index)
   if (e->want & POL_FORCE) subtract_weight(e->f, index, e->out);
 }
 
-/* What a consistent mass matrix passes from one end of a beam to the other; evaluate.c. */
-static void add_beam_mass(const director_evaluation *e, const poli_placed_force *force)
-{
-  for (int a = 0; a < 2; a++)
-    for (int b = 0; b < 2; b++) {
-      const int *body = force->kernel.body;
-      if (body[a] == POL_GROUND || body[b] == POL_GROUND) continue;
-      const poli_placed_body *above = &e->f->bodies[body[a]], *beside = &e->f->bodies[body[b]];
-      const int row = poli_vector_offset(above, POLI_CENTRE);
-      const int col = poli_vector_offset(beside, POLI_CENTRE);
-      const double mass = a == b ? -force->kernel.inertia : force->kernel.inertia;
-      const poli_slot slot = force->coupling[a][b];
-      if (e->want & POL_INERTIA)
-        poli_v3_add_scaled(mass, e->at->vd + beside->v + col, e->out->balance + above->v + row);
-      for (int i = 0; i < 3 && e->want & POL_MASS; i++)
-        e->out->mass[slot.address + (col + i) * slot.stride + row + i] += mass;
-    }
-}
-
 /* --- all terms -------------------------------------------------------------------------------- */
 
 /* All forces at the point, or between the two configurations of the way.  Only their terms read
@@ -338,8 +319,6 @@ pol_status poli_directors_evaluate(const pol_point *at, unsigned want, const pol
     add_body(&e, b);
     if (f->bodies[b].internal_row >= 0) add_internal(&e, b);
   }
-  for (int k = 0; k < f->num_forces && f->has_beam_inertia; k++)
-    if (f->forces[k].kernel.inertia != 0.0) add_beam_mass(&e, &f->forces[k]);
   for (int k = 0; k < f->num_joints; k++) add_joint(&e, &f->joints[k], &f->joints[k].kernel);
   for (int k = 0; k < f->num_drives; k++) add_drive(&e, &f->drives[k]);
   return add_forces(f, at, &here, want, out, scratch);

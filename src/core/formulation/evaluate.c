@@ -8,7 +8,6 @@
  * with the subscript c for a frame's own velocities.  Each body has its own chart; where it is
  * direct, L picks the last dim of the frame's six, and its products are left out.
  */
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -165,25 +164,6 @@ static pol_status subtract_forces(evaluation *e)
   return POL_OK;
 }
 
-/* What a consistent mass matrix passes from one end of a beam to the other. */
-static void add_beam_inertia(evaluation *e, unsigned parts)
-{
-  for (int k = 0; k < e->f->num_forces; k++) {
-    const poli_force_kernel *kernel = &e->f->forces[k].kernel;
-    if (kernel->inertia == 0.0) continue;
-    const poli_frame *first = poli_frame_of(e->frames, kernel->body[0]),
-                     *second = poli_frame_of(e->frames, kernel->body[1]);
-    for (int i = 0; i < 3; i++) {
-      double apart = 0.0;
-      if (parts & POL_INERTIA) apart += second->ud[i] - first->ud[i];
-      if (parts & POL_FORCE) apart += second->ub[i] - first->ub[i];
-      for (int j = 0; j < 2; j++)
-        if (kernel->body[j] != POL_GROUND)
-          e->wrench[kernel->body[j]][3 + i] += (j == 0 ? kernel->inertia : -kernel->inertia) * apart;
-    }
-  }
-}
-
 /* B^T lambda of a joint or drive with these multipliers. */
 static void add_reaction(evaluation *e, const poli_joint_kernel *kernel, const double *lambda)
 {
@@ -202,7 +182,6 @@ static pol_status collect_wrenches(evaluation *e, unsigned parts)
   memset(e->wrench, 0, (size_t)f->num_bodies * sizeof *e->wrench);
   for (int i = 0; i < f->num_bodies; i++)
     add_body_wrench(f->bodies[i].body, f->gravity, &e->frames[i], parts, e->wrench[i]);
-  if (f->has_beam_inertia && parts & (POL_INERTIA | POL_FORCE)) add_beam_inertia(e, parts);
   if (parts & POL_FORCE) status = subtract_forces(e);
   if (status || !(parts & POL_REACTION)) return status;
   for (int k = 0; k < f->num_joints; k++) {
@@ -523,15 +502,10 @@ static void add_joint_rows(const evaluation *e, const poli_placed_joint *joint, 
   if (slip > 0) add_rows(e, joint->kernel.body, joint->slip, slip, values, rows + held, turned);
 }
 
-/* Adds a 12 x 12 block of two frames into a matrix: L^T K times a map of the chart. */
-enum {
-  BY_L = offsetof(poli_chart_maps, L),
-  BY_N1 = offsetof(poli_chart_maps, N1),
-  BY_N2 = offsetof(poli_chart_maps, N2),
-  BY_N3 = offsetof(poli_chart_maps, N3)
-};
+/* Adds a 12 x 12 block of two frames into the stiffness or damping: L^T K L, or L^T K N1 if
+ * `turned`. */
 static void add_square(const evaluation *e, const int body[2], const poli_slot coupling[2][2],
-                       double *values, double (*K)[12], size_t map)
+                       double *values, double (*K)[12], int turned)
 {
   for (int i = 0; i < 2; i++)
     for (int j = 0; j < 2; j++) {
@@ -539,7 +513,7 @@ static void add_square(const evaluation *e, const int body[2], const poli_slot c
       const double *block = K[6 * i] + 6 * j;
       if (row == POL_GROUND || col == POL_GROUND) continue;
       const poli_chart *above = e->f->bodies[row].chart, *beside = e->f->bodies[col].chart;
-      if (map != BY_L && beside->direct) continue; /* all others are zero */
+      if (turned && beside->direct) continue; /* N1 = 0 */
       const poli_slot slot = coupling[i][j];
       if (above->direct && beside->direct) {
         add_picked(values, slot, block, 12, above->dim, beside->dim);
@@ -547,7 +521,7 @@ static void add_square(const evaluation *e, const int body[2], const poli_slot c
       }
       poli_map inner = {{0.0}};
       if (!beside->direct)
-        add_product(block, 12, *(poli_map *)((char *)&e->maps[col] + map), beside->dim, inner);
+        add_product(block, 12, turned ? e->maps[col].N1 : e->maps[col].L, beside->dim, inner);
       for (int r = 0; r < 6 && beside->direct; r++)
         memcpy(inner[r], block + 12 * r + 6 - beside->dim, (size_t)beside->dim * sizeof **inner);
       if (!above->direct)
@@ -577,7 +551,7 @@ static void add_joint(const evaluation *e, const poli_placed_joint *joint)
     double own[POL_MAX_JOINT_ROWS];
     poli_placed_multipliers(joint, e->at->lambda, own);
     poli_joint_stiffness(kernel, first, second, own, K);
-    add_square(e, kernel->body, joint->coupling, e->out->stiffness, K, BY_L);
+    add_square(e, kernel->body, joint->coupling, e->out->stiffness, K, 0);
   }
 }
 
@@ -620,7 +594,7 @@ static pol_status add_coupling_end(const evaluation *e, const poli_placed_coupli
   }
   if (!(e->want & POL_GEOMETRIC_STIFFNESS)) return POL_OK;
   for (int k = 0; k < 144; k++) H[k / 12][k % 12] *= factor * e->at->lambda[coupling->row];
-  add_square(e, end->body, coupling->end[i].coupling, e->out->stiffness, H, BY_L);
+  add_square(e, end->body, coupling->end[i].coupling, e->out->stiffness, H, 0);
   return POL_OK;
 }
 
@@ -645,29 +619,13 @@ static pol_status add_force(const evaluation *e, int k)
       blocks.by_velocity[i][j] = -blocks.by_velocity[i][j];
     }
   if (e->want & POL_DAMPING)
-    add_square(e, body, force->coupling, e->out->damping, blocks.by_velocity, BY_L);
+    add_square(e, body, force->coupling, e->out->damping, blocks.by_velocity, 0);
   if (e->want & POL_STIFFNESS) {
-    add_square(e, body, force->coupling, e->out->stiffness, blocks.by_position, BY_L);
+    add_square(e, body, force->coupling, e->out->stiffness, blocks.by_position, 0);
     if (!e->f->chart->direct)
-      add_square(e, body, force->coupling, e->out->stiffness, blocks.by_velocity, BY_N1);
+      add_square(e, body, force->coupling, e->out->stiffness, blocks.by_velocity, 1);
   }
   return POL_OK;
-}
-
-/* The mass of a beam beside that of its ends, as add_beam_inertia. */
-static void add_beam_mass(const evaluation *e, const poli_placed_force *force)
-{
-  const int *body = force->kernel.body;
-  double mass[12][12] = {{0.0}};
-  for (int i = 0; i < 12; i++) {
-    if (i % 6 < 3) continue;
-    mass[i][i] = -force->kernel.inertia;
-    mass[i][(i + 6) % 12] = force->kernel.inertia;
-  }
-  if (e->want & POL_MASS) add_square(e, body, force->coupling, e->out->mass, mass, BY_L);
-  if (e->f->chart->direct) return;
-  if (e->want & POL_DAMPING) add_square(e, body, force->coupling, e->out->damping, mass, BY_N3);
-  if (e->want & POL_STIFFNESS) add_square(e, body, force->coupling, e->out->stiffness, mass, BY_N2);
 }
 
 static pol_status add_matrices(evaluation *e)
@@ -685,8 +643,6 @@ static pol_status add_matrices(evaluation *e)
     add_body(e, b);
     if (f->bodies[b].internal_row >= 0) add_unit_constraint(e, &f->bodies[b]);
   }
-  for (int k = 0; k < f->num_forces && f->has_beam_inertia; k++)
-    if (f->forces[k].kernel.inertia != 0.0) add_beam_mass(e, &f->forces[k]);
   if (e->want & (POL_STIFFNESS | POL_DAMPING))
     for (int k = 0; k < f->num_forces && !status; k++) status = add_force(e, k);
   if (!status)

@@ -191,10 +191,8 @@ static void number(pol_formulation *f)
   int row = 0, q = 0, v = 0;
   for (int k = 0; k < f->num_joints; k++)
     poli_joint_kernel_setup(&f->joints[k].kernel, f->mechanism, k);
-  for (int k = 0; k < f->num_forces; k++) {
+  for (int k = 0; k < f->num_forces; k++)
     poli_force_kernel_setup(&f->forces[k].kernel, f->mechanism, k);
-    f->has_beam_inertia |= f->forces[k].kernel.inertia != 0.0;
-  }
   for (int k = 0; k < f->num_drives; k++) {
     poli_drive_kernel_setup(&f->drives[k].kernel, f->mechanism, k);
     f->drives[k].placed.kernel = f->drives[k].kernel.row;
@@ -603,11 +601,10 @@ static pol_status build(pol_formulation *f)
   f->extension.num_mass_blocks = f->num_bodies + 1;
   f->extension.mass_blocks = f->mass_blocks;
   f->dae.extension = &f->extension;
-  if ((f->kind == POL_SO3XR3 || f->kind == POL_SO3XR3_SPATIAL) && !f->has_beam_inertia &&
+  if ((f->kind == POL_SO3XR3 || f->kind == POL_SO3XR3_SPATIAL) &&
       (status = poli_formulation_set_rigid_bodies(f)))
     return status;
-  int varies = f->kind == POL_EULER_PARAMETERS && !f->dae.constant_mass && !f->dae.num_states &&
-               !f->has_beam_inertia;
+  int varies = f->kind == POL_EULER_PARAMETERS && !f->dae.constant_mass && !f->dae.num_states;
   return varies ? poli_formulation_add_step_equations(f) : POL_OK;
 }
 

@@ -119,7 +119,6 @@ struct pol_formulation {
   int num_turns;
   poli_turn *turns; /* of the angles among them */
   poli_placed_force *forces;
-  int has_beam_inertia; /* some of them have a consistent mass matrix */
   poli_placed_drive *drives;
   poli_placed_coupling *couplings;
   poli_network network; /* of all expressions */

@@ -409,10 +409,6 @@ void poli_instant_energy(const poli_instant *now, pol_energy *energy)
     poli_frame frames[2];
     force_frames(now, &force->kernel, frames);
     energy->potential += poli_placed_potential(force, at, &frames[0], &frames[1]);
-    if (force->kernel.inertia == 0.0) continue;
-    double apart[3];
-    poli_v3_subtract(frames[1].u, frames[0].u, apart);
-    energy->kinetic -= 0.5 * force->kernel.inertia * poli_v3_dot(apart, apart);
   }
 }
 
@@ -472,16 +468,6 @@ void poli_instant_momentum(const poli_instant *now, pol_momentum *momentum)
     poli_v3_add_scaled(body->mass, frame->u, momentum->linear);
     poli_v3_add(global, momentum->angular, momentum->angular);
     poli_v3_add_scaled_cross(body->mass, frame->x, frame->u, momentum->angular);
-  }
-  for (int k = 0; k < now->formulation->num_forces; k++) {
-    const poli_force_kernel *kernel = &now->formulation->forces[k].kernel;
-    poli_frame frames[2];
-    double apart[3], speed[3];
-    if (kernel->inertia == 0.0) continue;
-    force_frames(now, kernel, frames);
-    poli_v3_subtract(frames[1].x, frames[0].x, apart);
-    poli_v3_subtract(frames[1].u, frames[0].u, speed);
-    poli_v3_add_scaled_cross(-kernel->inertia, apart, speed, momentum->angular);
   }
 }
 

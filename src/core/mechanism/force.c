@@ -113,10 +113,7 @@ void poli_force_kernel_setup(poli_force_kernel *kernel, const pol_mechanism *mec
       kernel->body[i] = marker->body;
       poli_v3_copy(marker->position, kernel->point[i]);
     }
-  if (f->type == POL_BEAM) {
-    poli_beam_setup(&kernel->beam, mechanism, f);
-    kernel->inertia = f->section->mass * f->length / 6.0;
-  }
+  if (f->type == POL_BEAM) poli_beam_setup(&kernel->beam, mechanism, f);
   if (f->type == POL_BUSHING) poli_bushing_setup(&kernel->bushing, mechanism, f);
   if (f->type == POL_JOINT_SPRING) {
     const pol_joint *joint = pol_mechanism_joint(mechanism, f->joint);

@@ -37,9 +37,6 @@ typedef struct poli_force_kernel {
   const pol_force *force; /* of the mechanism */
   int body[2];            /* POL_GROUND or an index */
   double point[2][3];     /* p1, p2 in body axes; global for the ground */
-  /* beam: a sixth of its mass, or 0.  The kinetic energy of the element is that of its ends less
-   * inertia/2 times the square of the difference of their velocities. */
-  double inertia;
   union {
     poli_bushing_kernel bushing;
     poli_beam_kernel beam;

@@ -613,7 +613,6 @@ void poli_force_rules(poli_rules *check, const pol_force *force, pol_function *s
       check_section_matrix(check, "section.stiffness", force->section->stiffness);
       check_section_matrix(check, "section.damping", force->section->damping);
       check_numbers(check, "section.strain", force->section->strain, 6, POLI_ANY_NUMBER);
-      check_numbers(check, "section.mass", &force->section->mass, 1, POLI_NOT_NEGATIVE_NUMBER);
     }
   }
   check_ends(check, force);

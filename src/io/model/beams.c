@@ -329,7 +329,6 @@ pol_status poli_beam_layout(const poli_model_beam *from, pol_beam *beam, void **
                      .ends = ends,
                      .lengths = to.lengths,
                      .strain = (pol_beam_strain)from->strain,
-                     .consistent = from->mass_matrix,
                      .given = from->given};
   poli_v3_copy(from->velocity, beam->velocity);
   poli_v3_copy(from->angular_velocity, beam->angular_velocity);

@@ -382,6 +382,8 @@ static void add_beams(builder *b, const poli_place *top, const poli_model_data *
     pol_errors_clear(&b->found);
     if (status == POL_OK && from->is_sound && element == POLI_BODIES)
       status = poli_beam_add_nodes(b->mechanism, &beam);
+    if (status == POL_OK && from->is_sound && element == POLI_MARKERS)
+      status = poli_beam_add_ends(b->mechanism, &beam, first);
     if (status == POL_OK && from->is_sound && element == POLI_FORCES)
       status = poli_beam_add_elements(b->mechanism, &beam, first);
     for (int end = 0; end < 2 && element == POLI_JOINTS; end++) {
@@ -543,7 +545,7 @@ static pol_status add_beam_shapes(const poli_model_beam *from, int first, pol_sh
   for (int k = 0; k < from->elements && !status; k++) {
     static const double to_x[4] = {0.70710678118654752, 0.0, 0.70710678118654752, 0.0};
     const double *x = beam.positions + 3 * k;
-    double R[9], apart[3], back[4], turn[4];
+    double R[9], apart[3], back[4], turn[4], center[3];
     pol_shape *shape = (*next)++;
     *shape = (pol_shape){.type = is_box ? POL_BOX : POL_CYLINDER, .body = first + k};
     shape->color = from->color;
@@ -552,6 +554,8 @@ static pol_status add_beam_shapes(const poli_model_beam *from, int first, pol_sh
     pol_quat_to_matrix(beam.rotations + 4 * k, R);
     poli_m3_apply_transposed(R, apart, shape->position);
     poli_v3_scale(0.5, shape->position, shape->position);
+    poli_beam_center(&beam, k, center);
+    poli_v3_subtract(shape->position, center, shape->position);
     pol_quat_conjugate(beam.rotations + 4 * k, back);
     pol_quat_multiply(back, beam.ends + 8 * k, turn);
     shape->size[0] = shape->length = sqrt(poli_v3_dot(apart, apart));

@@ -11,7 +11,6 @@ static const poli_number_range poisson_range = {
 
 WORDS(section_types, "rectangle", "circle", "general", "stiffness");
 WORDS(line_types, "line", "arc", "spline");
-WORDS(mass_matrices, "lumped", "consistent");
 NAMES(strains, pol_beam_strain_name((pol_beam_strain)number));
 
 #define AT(member) offsetof(poli_model_section, member)
@@ -91,8 +90,6 @@ static const poli_field beam_fields[] = {
      .help = "factor of the torsional stiffness"},
     {"strains", &poli_choice, AT(strain), &strains, .standard = "\"se3\"",
      .help = "`se3`: of helices, `so3xr3`: at the middle of straight lines"},
-    {"mass_matrix", &poli_choice, AT(mass_matrix), &mass_matrices, .standard = "\"lumped\"",
-     .help = "`lumped` or `consistent`"},
     {"start", &poli_reference, AT(ends[0]), poli_list_of_bodies,
      "must be the name of a body or \"ground\"", .standard = "free",
      .help = "body that the first node is clamped to, by a joint NAME_start"},

@@ -309,7 +309,7 @@ typedef struct poli_model_beam {
   poli_model_section section;
   double young, shear, poisson, density; /* NAN if they are not given */
   double damping, bending, twisting;
-  int strain, mass_matrix;
+  int strain;
   int ends[2]; /* bodies that it is clamped to */
   double velocity[3], angular_velocity[3];
   unsigned given;
