@@ -373,9 +373,9 @@ typedef struct pol_beam {
   double inertia[9]; /* of the section by length, kg m: the moments about its axes; as the inertia
                         of a body */
   pol_beam_strain strain;
-  double velocity[3], angular_velocity[3]; /* of the whole beam as a rigid body, global axes: that of
-                                              its first node, and its spin */
-  unsigned given; /* POL_GIVEN_... bits of these two */
+  double velocity[3], angular_velocity[3]; /* of the whole beam as a rigid body, global axes: that
+                                              of its first node, and its spin */
+  unsigned given;                          /* POL_GIVEN_... bits of these two */
 } pol_beam;
 
 /* A mechanism.  Bodies, markers, ... have indices from 0 in the order in which they were added. */
@@ -442,8 +442,8 @@ pol_status pol_mechanism_add_joint_at(pol_mechanism *mechanism, const pol_joint 
 /* Adds a beam: its nodes as bodies NAME_0, NAME_1, ..., each with the mass and the inertia of the
  * half elements beside it as rigid segments, and its elements as forces NAME_0_1, NAME_1_2, ...
  * The markers NAME_first and NAME_last are at its ends: the centres of mass of the first and of the
- * last body are inside the beam.  *first (may be NULL) is the index of the first node.  What is wrong is reported
- * as that of the first node or element that it spoils. */
+ * last body are inside the beam.  *first (may be NULL) is the index of the first node.  What is
+ * wrong is reported as that of the first node or element that it spoils. */
 pol_status pol_mechanism_add_beam(pol_mechanism *mechanism, const pol_beam *beam, int *first);
 
 /* All errors so far, in the order of the calls: path "body 'crank': mass", value "-1", rule "must

@@ -577,12 +577,12 @@ static json_t *force_json(const pol_mechanism *mechanism, const pol_force *force
                      "preload", cli_json_numbers(force->preload, 3),                           //
                      "preload_torque", cli_json_numbers(force->preload_torque, 3));
   case POL_BEAM:
-    return json_pack("{s:s, s:s, s:[s, s], s:f, s:s, s:o, s:o, s:o}",         //
-                     "name", force->name, "type", type,                       //
-                     "bodies", marker_owner(mechanism, force->marker[0]),     //
-                     marker_owner(mechanism, force->marker[1]),               //
-                     "length", force->length,                                 //
-                     "strains", pol_beam_strain_name(force->strain),          //
+    return json_pack("{s:s, s:s, s:[s, s], s:f, s:s, s:o, s:o, s:o}",              //
+                     "name", force->name, "type", type,                            //
+                     "bodies", marker_owner(mechanism, force->marker[0]),          //
+                     marker_owner(mechanism, force->marker[1]),                    //
+                     "length", force->length,                                      //
+                     "strains", pol_beam_strain_name(force->strain),               //
                      "stiffness", cli_json_numbers(force->section->stiffness, 36), //
                      "damping", cli_json_numbers(force->section->damping, 36),     //
                      "relaxed", cli_json_numbers(force->section->strain, 6));

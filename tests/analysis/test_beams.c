@@ -9,7 +9,7 @@ static pol_beam square_beam(double a, double E, double nu, double torsion, doubl
                             double density)
 {
   const double A = a * a, I = A * A / 12.0, G = 0.5 * E / (1.0 + nu);
-  const double stiffness[] = {G * torsion * 2.0 * I, E * I,         E * I, E * A,
+  const double stiffness[] = {G * torsion * 2.0 * I, E * I,        E * I, E * A,
                               shear * G * A,         shear * G * A};
   pol_beam beam = {.name = "beam", .mass = density * A};
   for (int i = 0; i < 6; i++) beam.stiffness[7 * i] = stiffness[i];
@@ -44,7 +44,8 @@ static pol_mechanism *clamped_arc(pol_beam beam, double length, double angle, in
 }
 
 /* The tip in the equilibrium under a load on it. */
-static pol_marker_state tip_under(pol_mechanism *mechanism, pol_force_type type, double z, int steps)
+static pol_marker_state tip_under(pol_mechanism *mechanism, pol_force_type type, double z,
+                                  int steps)
 {
   const int last = pol_mechanism_num_bodies(mechanism) - 1;
   pol_force load = pol_force_default();
@@ -52,9 +53,10 @@ static pol_marker_state tip_under(pol_mechanism *mechanism, pol_force_type type,
   load.type = type;
   load.body = last;
   load.vector[2] = z;
-  memcpy(load.point,
-         pol_mechanism_marker(mechanism, pol_mechanism_find_marker(mechanism, "beam_last"))->position,
-         sizeof load.point);
+  memcpy(
+      load.point,
+      pol_mechanism_marker(mechanism, pol_mechanism_find_marker(mechanism, "beam_last"))->position,
+      sizeof load.point);
   assert_int_equal(pol_mechanism_add_force(mechanism, &load, NULL), POL_OK);
   pol_analysis *analysis = analyse_at(mechanism, 0.0);
   balance(analysis, steps);
@@ -80,8 +82,9 @@ static void moment_bends_to_a_circle(void **state)
         const int elements = k == 0 ? 6 : 12;
         pol_beam beam = square_beam(0.02, 2e11, 0.3, 1.0, 5.0 / 6.0, 7800.0);
         beam.strain = kind == 0 ? POL_BEAM_SE3 : POL_BEAM_SO3XR3;
-        const pol_marker_state tip = tip_under(clamped_arc(beam, 1.0, 0.0, elements),
-                                             POL_APPLIED_TORQUE, turns * pi * beam.stiffness[14], 10);
+        const pol_marker_state tip =
+            tip_under(clamped_arc(beam, 1.0, 0.0, elements), POL_APPLIED_TORQUE,
+                      turns * pi * beam.stiffness[14], 10);
         const double off = hypot(tip.position[0], tip.position[1] - (turns == 1 ? 2.0 / pi : 0.0));
         if (turns == 2 || kind == 0) assert_true(off < 1e-12);
         if (turns == 1) error[k] = off;

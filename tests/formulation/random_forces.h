@@ -101,9 +101,9 @@ static inline void random_section(uint64_t *seed, pol_section *section)
   random_numbers(seed, section->strain, 6);
 }
 
-/* Laws of position and velocity: supports and drag on both bodies, spring-dampers, bushings, beams and a
- * program's own force between them and to the ground, the ground first and second.  Actuators push
- * with the given force, one of them scaled by a function of time. */
+/* Laws of position and velocity: supports and drag on both bodies, spring-dampers, bushings, beams
+ * and a program's own force between them and to the ground, the ground first and second.  Actuators
+ * push with the given force, one of them scaled by a function of time. */
 static inline void add_laws(pol_mechanism *mechanism, double actuator, uint64_t *seed)
 {
   static const struct {

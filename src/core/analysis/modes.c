@@ -268,8 +268,8 @@ static pol_status fill(pol_modes *modes, const pol_modes_options *options,
 {
   pol_analysis *a = modes->analysis;
   const int nv = a->dae->group.nv;
-  const int is_large = options->large > 0 ||
-                       (options->large == 0 && (nv > POLI_FULL_VELOCITIES || is_stiff_structure(a)));
+  const int is_large = options->large > 0 || (options->large == 0 &&
+                                              (nv > POLI_FULL_VELOCITIES || is_stiff_structure(a)));
   const int wanted = options->count > 0 ? options->count : is_large ? 20 : 2 * nv;
   const size_t room = is_large ? 2 * (size_t)wanted + 3 : 2 * (size_t)nv;
   found f = {0};

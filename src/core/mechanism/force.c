@@ -24,12 +24,15 @@
 
 const char *pol_force_type_name(pol_force_type type)
 {
-  static const char *const names[] = {
-      [POL_APPLIED_FORCE] = "force", [POL_APPLIED_TORQUE] = "torque",
-      [POL_SUPPORT] = "support",     [POL_SPRING_DAMPER] = "spring-damper",
-      [POL_DRAG] = "drag",           [POL_JOINT_SPRING] = "joint-spring",
-      [POL_BUSHING] = "bushing",     [POL_BEAM] = "beam",
-      [POL_CALLBACK_FORCE] = "callback"};
+  static const char *const names[] = {[POL_APPLIED_FORCE] = "force",
+                                      [POL_APPLIED_TORQUE] = "torque",
+                                      [POL_SUPPORT] = "support",
+                                      [POL_SPRING_DAMPER] = "spring-damper",
+                                      [POL_DRAG] = "drag",
+                                      [POL_JOINT_SPRING] = "joint-spring",
+                                      [POL_BUSHING] = "bushing",
+                                      [POL_BEAM] = "beam",
+                                      [POL_CALLBACK_FORCE] = "callback"};
   return (int)type >= 0 && type <= POL_BEAM ? names[type] : NULL;
 }
 

@@ -1,5 +1,5 @@
-/* From the keys of a beam to its nodes: the line that leads through its points, axes that turn along
- * it as little as possible, and the stiffness and inertia of its section. */
+/* From the keys of a beam to its nodes: the line that leads through its points, axes that turn
+ * along it as little as possible, and the stiffness and inertia of its section. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -66,8 +66,8 @@ static void set_section(const poli_model_beam *from, pol_beam *beam)
     const double nu = isnan(from->shear) ? from->poisson : from->young / (2.0 * from->shear) - 1.0;
     const double E = from->young, G = isnan(from->shear) ? E / (2.0 + 2.0 * nu) : from->shear;
     const area a = area_of(s, nu);
-    const double diagonal[6] = {G * a.J, E * a.I[0], E * a.I[1], E * a.A, a.k[0] * G * a.A,
-                                a.k[1] * G * a.A};
+    const double diagonal[6] = {G * a.J, E * a.I[0],       E * a.I[1],
+                                E * a.A, a.k[0] * G * a.A, a.k[1] * G * a.A};
     for (int i = 0; i < 6; i++) beam->stiffness[7 * i] = diagonal[i];
     beam->mass = from->density * a.A;
     beam->inertia[0] = from->density * (a.I[0] + a.I[1]);
@@ -180,8 +180,7 @@ static void follow_arc(const poli_model_beam *from, line *to)
   for (int k = 0; k <= n; k++) {
     const double turn = angle[1] * k / n;
     for (int j = 0; j < 3; j++) {
-      to->x[3 * k + j] =
-          p[0][j] + center[j] + radius * (cos(turn) * e1[j] + sin(turn) * e2[j]);
+      to->x[3 * k + j] = p[0][j] + center[j] + radius * (cos(turn) * e1[j] + sin(turn) * e2[j]);
       to->before[3 * k + j] = to->back[3 * k + j] = cos(turn) * e2[j] - sin(turn) * e1[j];
     }
     if (k < n) to->lengths[k] = radius * angle[1] / n;
@@ -227,7 +226,8 @@ static pol_status follow_spline(const poli_model_beam *from, line *to)
   }
   for (size_t i = pieces; i-- > 1;)
     for (size_t j = 0; j < 3; j++)
-      m[3 * i + j] = (m[3 * i + j] - (i + 1 < pieces ? h[i] * m[3 * (i + 1) + j] : 0.0)) / diagonal[i];
+      m[3 * i + j] =
+          (m[3 * i + j] - (i + 1 < pieces ? h[i] * m[3 * (i + 1) + j] : 0.0)) / diagonal[i];
   /* lengths by Simpson's rule */
   double value[3], slope[3][3];
   for (size_t k = 0; k < PARTS * pieces; k++) {

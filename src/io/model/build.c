@@ -392,9 +392,10 @@ static void add_beams(builder *b, const poli_place *top, const poli_model_data *
       char *name = poli_format(end == 0 ? "%s_start" : "%s_end", from->name);
       pol_joint clamp = pol_joint_default();
       clamp.name = name;
-      status = name ? pol_mechanism_add_joint_at(b->mechanism, &clamp, from->ends[end],
-                                                 first + node, beam.positions + 3 * node, NULL, NULL)
-                    : POL_NO_MEMORY;
+      status = name
+                   ? pol_mechanism_add_joint_at(b->mechanism, &clamp, from->ends[end], first + node,
+                                                beam.positions + 3 * node, NULL, NULL)
+                   : POL_NO_MEMORY;
       free(name);
     }
     free(memory);

@@ -69,8 +69,7 @@ static const poli_choices estimates = {pol_published_estimate_name};
 
 /* The lists in which references are looked up. */
 const char *const poli_list_of_bodies[] = {"bodies"};
-static const char *const list_of_joints[] = {"joints"},
-                         *const markers[] = {"markers"};
+static const char *const list_of_joints[] = {"joints"}, *const markers[] = {"markers"};
 
 /* --- rotations -------------------------------------------------------------------------------- */
 
@@ -367,8 +366,8 @@ static const poli_field force_fields[] = {
      .help = "unique among forces, joints and bodies"},
     {"type", &poli_choice, AT(force.type), &force_types,
      "must be a type of force, such as \"support\"", POLI_ALWAYS, .help = "a type of force"},
-    {"body", &poli_moving_body, AT(force.body), poli_list_of_bodies, ONLY(ON_BODY), .instead = "marker",
-     .not_beside = "marker", .help = "a body, not the ground"},
+    {"body", &poli_moving_body, AT(force.body), poli_list_of_bodies, ONLY(ON_BODY),
+     .instead = "marker", .not_beside = "marker", .help = "a body, not the ground"},
     {"marker", &poli_reference, AT(marker), markers, "must be the name of a marker",
      .types = APPLIED, .help = "a marker on a body, instead of `body` and `point`"},
     {"markers", &poli_references, AT(force.marker), markers, "must be a list of 2 names of markers",
@@ -857,7 +856,8 @@ static const poli_field model_fields[] = {
     {"gravity", &poli_vector, AT(gravity), .unit = "m/s^2", .standard = "[0, 0, 0]",
      .help = "global axes; **without it there is no gravity**"},
     {"bodies", &poli_objects, AT(bodies), &body_kind, "must be a list of one or more bodies",
-     .standard = "required without `include` or `beams`", .help = "at least one; the inertial frame is called `ground` and is not listed"},
+     .standard = "required without `include` or `beams`",
+     .help = "at least one; the inertial frame is called `ground` and is not listed"},
     {"markers", &poli_objects, AT(markers), &marker_kind, "must be a list of markers",
      .standard = "none", .help = "frames fixed in a body or in the ground"},
     {"joints", &poli_objects, AT(joints), &joint_kind, "must be a list of joints",

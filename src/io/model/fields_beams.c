@@ -28,18 +28,22 @@ static const poli_field section_fields[] = {
      .standard = "solid", .help = "of the wall of a tube, below `radius`"},
     {"area", &poli_number, AT(area), &poli_positive, ONLY(T(POLI_GENERAL)), .unit = "m^2"},
     {"moments", &poli_pair, AT(moments), &poli_positive, "must be a list of 2 positive numbers",
-     ONLY(T(POLI_GENERAL)), .unit = "m^4", .help = "second moments of area, of bending about y and z"},
+     ONLY(T(POLI_GENERAL)), .unit = "m^4",
+     .help = "second moments of area, of bending about y and z"},
     {"torsion", &poli_number, AT(torsion), &poli_positive, ONLY(T(POLI_GENERAL)), .unit = "m^4",
      .help = "torsion constant"},
     {"shear", &poli_pair, AT(shear), &poli_positive, "must be a list of 2 positive numbers",
      .types = T(POLI_RECTANGLE) | T(POLI_CIRCLE) | T(POLI_GENERAL),
      .standard = "Cowper's; `general` 5/6", .help = "shear coefficients along y and z"},
-    {"stiffness", &poli_section_matrix, AT(stiffness), ONLY(T(POLI_STIFFNESS)), .unit = "N m^2, N m, N",
-     .help = "torsion, bending about y and z, axial, shear along y and z: 6 numbers, or a symmetric "
-             "matrix of 6 rows"},
+    {"stiffness", &poli_section_matrix, AT(stiffness), ONLY(T(POLI_STIFFNESS)),
+     .unit = "N m^2, N m, N",
+     .help =
+         "torsion, bending about y and z, axial, shear along y and z: 6 numbers, or a symmetric "
+         "matrix of 6 rows"},
     {"mass", &poli_number, AT(mass), &poli_positive, ONLY(T(POLI_STIFFNESS)), .unit = "kg/m"},
     {"inertia", &poli_vector, AT(inertia), &poli_positive, "must be a list of 3 positive numbers",
-     ONLY(T(POLI_STIFFNESS)), .unit = "kg m", .help = "moments of inertia by length, about x, y, z"},
+     ONLY(T(POLI_STIFFNESS)), .unit = "kg m",
+     .help = "moments of inertia by length, about x, y, z"},
     {.key = NULL},
 };
 
@@ -53,7 +57,8 @@ static const poli_kind section_kind =
 
 static const poli_field material_fields[] = {
     {"young", &poli_number, AT(young), &poli_positive, NULL, POLI_ALWAYS, .unit = "Pa"},
-    {"poisson", &poli_number, AT(poisson), &poisson_range, .not_beside = "shear", .standard = "0.3"},
+    {"poisson", &poli_number, AT(poisson), &poisson_range, .not_beside = "shear",
+     .standard = "0.3"},
     {"shear", &poli_number, AT(shear), &poli_positive, .unit = "Pa",
      .standard = "young/(2 + 2 poisson)"},
     {"density", &poli_number, AT(density), &poli_positive, NULL, POLI_ALWAYS, .unit = "kg/m^3"},
@@ -74,7 +79,7 @@ static const poli_field beam_fields[] = {
      .help = "of the relaxed beam, global axes"},
     {"elements", &poli_integer, AT(elements), &one_or_more, NULL, POLI_ALWAYS,
      .help = "their number, of about the same length"},
-    {"up", &poli_direction, AT(up), .standard = "[0, 0, 1], of a vertical beam [1, 0, 0]",
+    {"up", &poli_direction, AT(up), .standard = "global z, of a vertical beam x",
      .help = "direction of z of the section at the start, as far as it is perpendicular to the "
              "beam; global axes"},
     {"section", &poli_object, AT(section), &section_kind, NULL, POLI_ALWAYS,
@@ -106,18 +111,17 @@ static const poli_field beam_fields[] = {
 
 #undef AT
 
-static const poli_model_beam new_beam = {.section = {.type = -1,
-                                                     .thickness = (double)NAN,
-                                                     .shear = {(double)NAN, (double)NAN}},
-                                         .young = (double)NAN,
-                                         .shear = (double)NAN,
-                                         .poisson = 0.3,
-                                         .density = (double)NAN,
-                                         .bending = 1.0,
-                                         .twisting = 1.0,
-                                         .ends = {POL_NOT_FOUND, POL_NOT_FOUND},
-                                         .color = POL_NO_COLOR,
-                                         .rotation = {1.0, 0.0, 0.0, 0.0}};
+static const poli_model_beam new_beam = {
+    .section = {.type = -1, .thickness = (double)NAN, .shear = {(double)NAN, (double)NAN}},
+    .young = (double)NAN,
+    .shear = (double)NAN,
+    .poisson = 0.3,
+    .density = (double)NAN,
+    .bending = 1.0,
+    .twisting = 1.0,
+    .ends = {POL_NOT_FOUND, POL_NOT_FOUND},
+    .color = POL_NO_COLOR,
+    .rotation = {1.0, 0.0, 0.0, 0.0}};
 
 const poli_kind poli_beam_kind =
     KIND("beam", "must be an object that describes a beam", beam_fields, sizeof(poli_model_beam),

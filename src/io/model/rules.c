@@ -53,7 +53,8 @@ void poli_check_model(poli_reader *reader, const poli_place *place, void *object
 void poli_check_beam(poli_reader *reader, const poli_place *place, void *object, int sound)
 {
   poli_model_beam *beam = object;
-  const poli_place points = poli_place_key(place, "points"), section = poli_place_key(place, "section");
+  const poli_place points = poli_place_key(place, "points"),
+                   section = poli_place_key(place, "section");
   const size_t count = json_array_size(points.value);
   const int before = reader->errors->count;
   if (poli_given(place, "velocity")) beam->given |= POL_GIVEN_VELOCITY;
