@@ -535,36 +535,40 @@ static pol_status copy_shapes(const poli_items *list, int body, pol_shape **next
   return POL_OK;
 }
 
-/* A solid for each element of a beam, fixed in its first node. */
-static pol_status add_beam_shapes(const poli_model_beam *from, int first, pol_shape **next)
+/* Solids for the half elements beside each node of a beam, fixed in the node. */
+static pol_status add_beam_shapes(const poli_model_beam *from, int first, int color,
+                                  pol_shape **next)
 {
+  static const double to_x[4] = {0.70710678118654752, 0.0, 0.70710678118654752, 0.0};
   const poli_model_section *s = &from->section;
   const int is_box = s->type == POLI_RECTANGLE;
   pol_beam beam;
   void *memory;
-  pol_status status = poli_beam_layout(from, &beam, &memory);
-  for (int k = 0; k < from->elements && !status; k++) {
-    static const double to_x[4] = {0.70710678118654752, 0.0, 0.70710678118654752, 0.0};
-    const double *x = beam.positions + 3 * k;
-    double R[9], apart[3], back[4], turn[4], center[3];
+  const pol_status status = poli_beam_layout(from, &beam, &memory);
+  for (int k = 0; k < 2 * from->elements && !status; k++) {
+    const int element = k / 2, end = k % 2, node = element + end;
+    double back[4], turn[4], A[9], center[3];
     pol_shape *shape = (*next)++;
-    *shape = (pol_shape){.type = is_box ? POL_BOX : POL_CYLINDER, .body = first + k};
-    shape->color = from->color;
-    shape->scale = 1.0;
-    poli_v3_subtract(x + 3, x, apart);
-    pol_quat_to_matrix(beam.rotations + 4 * k, R);
-    poli_m3_apply_transposed(R, apart, shape->position);
-    poli_v3_scale(0.5, shape->position, shape->position);
-    poli_beam_center(&beam, k, center);
-    poli_v3_subtract(shape->position, center, shape->position);
-    pol_quat_conjugate(beam.rotations + 4 * k, back);
-    pol_quat_multiply(back, beam.ends + 8 * k, turn);
-    shape->size[0] = shape->length = sqrt(poli_v3_dot(apart, apart));
+    *shape = (pol_shape){.type = is_box ? POL_BOX : POL_CYLINDER,
+                         .body = first + node,
+                         .color = from->color == POL_NO_COLOR ? color : from->color,
+                         .scale = 1.0,
+                         .length = 0.5 * beam.lengths[element]};
+    pol_quat_conjugate(beam.rotations + 4 * node, back);
+    pol_quat_multiply(back, beam.ends + 8 * element + 4 * end, turn);
+    pol_quat_to_matrix(turn, A);
+    poli_beam_center(&beam, node, center);
+    for (int i = 0; i < 3; i++)
+      shape->position[i] = (end == 0 ? 0.5 : -0.5) * shape->length * A[3 * i] - center[i];
+    shape->size[0] = shape->length;
     shape->size[1] = s->width;
     shape->size[2] = s->height;
-    shape->radius = s->type == POLI_CIRCLE    ? s->radius
-                    : s->type == POLI_GENERAL ? sqrt(s->area / 3.141592653589793)
-                                              : 0.05 * shape->length;
+    /* that of a circle with the same ratio of its stiffness */
+    shape->radius =
+        s->type == POLI_CIRCLE
+            ? s->radius
+            : 2.0 * sqrt(fmax(beam.stiffness[7], beam.stiffness[14]) / beam.stiffness[21]);
+    if (!(shape->radius > 0.0) || !isfinite(shape->radius)) shape->radius = 0.1 * shape->length;
     if (is_box)
       memcpy(shape->rotation, turn, sizeof turn);
     else
@@ -580,7 +584,7 @@ pol_status poli_build_shapes(const poli_model_data *data, pol_model *model)
   size_t count = data->shapes.count;
   for (size_t i = 0; i < data->bodies.count; i++) count += bodies[i].shapes.count;
   const poli_model_beam *beams = data->beams.items;
-  for (size_t i = 0; i < data->beams.count; i++) count += (size_t)beams[i].elements;
+  for (size_t i = 0; i < data->beams.count; i++) count += 2 * (size_t)beams[i].elements;
   if (count == 0) return POL_OK;
   model->shapes = calloc(count, sizeof *model->shapes);
   if (!model->shapes) return POL_NO_MEMORY;
@@ -592,7 +596,8 @@ pol_status poli_build_shapes(const poli_model_data *data, pol_model *model)
     status = copy_shapes(&bodies[i].shapes, (int)i, &next);
   int first = (int)data->bodies.count;
   for (size_t i = 0; status == POL_OK && i < data->beams.count; i++) {
-    status = add_beam_shapes(&beams[i], first, &next);
+    static const int colors[] = {0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7, 0xe69f00, 0x56b4e9};
+    status = add_beam_shapes(&beams[i], first, colors[i % 6], &next);
     first += beams[i].elements + 1;
   }
   return status;
