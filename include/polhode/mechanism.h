@@ -231,13 +231,34 @@ typedef enum pol_force_type {
   POL_BUSHING, /* springs and dampers for all translations and rotations between two markers */
   POL_CALLBACK_FORCE, /* computed by a C callback; not in model files */
   POL_JOINT_STOP,     /* stops of a joint coordinate, made by the mechanism from pol_joint_axis */
-  POL_JOINT_FRICTION  /* friction of a joint coordinate, likewise */
+  POL_JOINT_FRICTION, /* friction of a joint coordinate, likewise */
+  /* an elastic beam element between two markers, whose x axes point along it; in model files only
+   * as part of a beam */
+  POL_BEAM
 } pol_force_type;
 /* Energy of a spring-damper with stiffness k and relaxed length l0 at the length l. */
 typedef enum pol_spring_law {
   POL_LINEAR_SPRING, /* k (l - l0)^2 / 2, k in N/m */
   POL_SQUARED_SPRING /* k (l^2 - l0^2)^2 / 2, k in N/m^3: a polynomial in the positions */
 } pol_spring_law;
+
+/* The deformation of a beam element, by which its forces are defined; docs/beams.md. */
+typedef enum pol_beam_strain {
+  POL_BEAM_SE3,   /* of a helix between its ends */
+  POL_BEAM_SO3XR3 /* at the middle of a straight line between its ends */
+} pol_beam_strain;
+
+/* The section of a beam: moments and forces by curvatures and strains, all in the axes of the
+ * section, x along the beam.  Six numbers are torsion, bending about y and about z, axial force,
+ * shear along y and along z; the matrices are row-major, symmetric and have no negative
+ * eigenvalue. */
+typedef struct pol_section {
+  double stiffness[36]; /* N m^2, N m, N */
+  double damping[36];   /* the same by the rates: N m^2 s, N m s, N s */
+  /* curvatures (1/m) and strains of the relaxed beam; its axial strain is 1, the length of the
+   * beam by the length of the element */
+  double strain[6];
+} pol_section;
 
 /* The axes in which a force or torque is given. */
 typedef enum pol_force_frame {
@@ -323,6 +344,10 @@ typedef struct pol_force {
   int made_by_joint; /* 1: made from pol_joint.axes; set by the mechanism */
   /* drag: N s^2/m^2, >= 0 */
   double coefficient;
+  /* beam: its section, which the mechanism copies; its length above is that of the relaxed beam,
+   * above 0 */
+  const pol_section *section;
+  pol_beam_strain strain;
   /* callback: its bodies, one of which may be POL_GROUND, and its functions */
   int bodies[2];
   pol_callback callback;
@@ -399,6 +424,29 @@ typedef struct pol_coupling {
   double reference[2];          /* corresponding values of both coordinates, rad or m */
 } pol_coupling;
 
+/* A beam: a line of nodes, which are rigid bodies, and the elements between them.  It is relaxed
+ * as it is given, straight or curved. */
+typedef struct pol_beam {
+  const char *name;
+  int num_nodes;           /* at least 2 */
+  const double *positions; /* 3 numbers for each node, global */
+  const double *rotations; /* 4 numbers: unit quaternions from the axes of the section to the global
+                              ones; x points along the beam to the next node */
+  const double *ends;      /* 8 numbers for each of the num_nodes - 1 elements: the axes of the
+                              section at its two ends, where a corner has others than the node;
+                              NULL: those of the nodes */
+  const double *lengths;   /* of the elements along the beam; NULL: those of the
+                              helices (straight lines, arcs of circles) between the nodes */
+  double stiffness[36], damping[36]; /* of the section, see pol_section */
+  double mass;                       /* by length, kg/m, above 0 */
+  double inertia[9]; /* of the section by length, kg m: the moments about its axes; as the inertia
+                        of a body */
+  pol_beam_strain strain;
+  double velocity[3], angular_velocity[3]; /* of the whole beam as a rigid body, global axes: that
+                                              of its first node, and its spin */
+  unsigned given;                          /* POL_GIVEN_... bits of these two */
+} pol_beam;
+
 /* A mechanism.  Bodies, markers, ... have indices from 0 in the order in which they were added. */
 typedef struct pol_mechanism pol_mechanism;
 
@@ -461,6 +509,13 @@ pol_status pol_mechanism_add_marker_at(pol_mechanism *mechanism, const char *nam
 pol_status pol_mechanism_add_joint_at(pol_mechanism *mechanism, const pol_joint *joint, int body_a,
                                       int body_b, const double point[3], const double *axis,
                                       int *index);
+
+/* Adds a beam: its nodes as bodies NAME_0, NAME_1, ..., each with the mass and the inertia of the
+ * half elements beside it as rigid segments, and its elements as forces NAME_0_1, NAME_1_2, ...
+ * The markers NAME_first and NAME_last are at its ends: the centres of mass of the first and of the
+ * last body are inside the beam.  *first (may be NULL) is the index of the first node.  What is
+ * wrong is reported as that of the first node or element that it spoils. */
+pol_status pol_mechanism_add_beam(pol_mechanism *mechanism, const pol_beam *beam, int *first);
 
 /* All errors so far, in the order of the calls: path "body 'crank': mass", value "-1", rule "must
  * be a positive number"; pol_error_text() writes them as one line.  A mechanism with errors is
@@ -545,6 +600,7 @@ const char *pol_force_frame_name(pol_force_frame frame);
 
 /* "linear" or "squared-length"; NULL if there is no such law. */
 const char *pol_spring_law_name(pol_spring_law law);
+const char *pol_beam_strain_name(pol_beam_strain strain);
 
 /* "constant", ...; NULL if there is no such type. */
 const char *pol_function_type_name(pol_function_type type);

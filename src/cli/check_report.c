@@ -170,6 +170,11 @@ static void describe_force(const pol_mechanism *mechanism, const pol_force *forc
              p[1], p[2], pt[0], pt[1], pt[2]);
     break;
   }
+  case POL_BEAM:
+    snprintf(text, size, "beam element from %s to %s, length %.10g m, strains of %s",
+             marker_owner(mechanism, force->marker[0]), marker_owner(mechanism, force->marker[1]),
+             force->length, pol_beam_strain_name(force->strain));
+    break;
   case POL_CALLBACK_FORCE: /* not in model files */
     snprintf(text, size, "%s", type);
     break;
@@ -604,6 +609,16 @@ static json_t *force_json(const pol_mechanism *mechanism, const pol_force *force
                      "rotational_damping", cli_json_numbers(force->rotational_damping, 3),     //
                      "preload", cli_json_numbers(force->preload, 3),                           //
                      "preload_torque", cli_json_numbers(force->preload_torque, 3));
+  case POL_BEAM:
+    return json_pack("{s:s, s:s, s:[s, s], s:f, s:s, s:o, s:o, s:o}",              //
+                     "name", force->name, "type", type,                            //
+                     "bodies", marker_owner(mechanism, force->marker[0]),          //
+                     marker_owner(mechanism, force->marker[1]),                    //
+                     "length", force->length,                                      //
+                     "strains", pol_beam_strain_name(force->strain),               //
+                     "stiffness", cli_json_numbers(force->section->stiffness, 36), //
+                     "damping", cli_json_numbers(force->section->damping, 36),     //
+                     "relaxed", cli_json_numbers(force->section->strain, 6));
   case POL_CALLBACK_FORCE: /* not in model files */
     return json_pack("{s:s, s:s}", "name", force->name, "type", type);
   case POL_JOINT_STOP:

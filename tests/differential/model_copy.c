@@ -342,6 +342,7 @@ static void write_forces(const pol_mechanism *m, FILE *file)
     case POL_CALLBACK_FORCE:
     case POL_JOINT_STOP: /* made by joints */
     case POL_JOINT_FRICTION:
+    case POL_BEAM:
       break;
     }
     fprintf(file, " }");

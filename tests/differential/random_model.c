@@ -899,6 +899,7 @@ static void add_force(maker *m)
     break;
   case POL_JOINT_STOP: /* made by joints */
   case POL_JOINT_FRICTION:
+  case POL_BEAM: /* not among them */
     return;
   case POL_CALLBACK_FORCE:
     force.bodies[0] = pick(m, m->num_bodies + 1) - 1;

@@ -86,9 +86,24 @@ static inline void add_bushing_markers(pol_mechanism *mechanism, int first, int 
   }
 }
 
-/* Laws of position and velocity: supports and drag on both bodies, spring-dampers, bushings and a
- * program's own force between them and to the ground, the ground first and second.  Actuators push
- * with the given force, one of them scaled by a function of time. */
+/* Stiffness and damping are X^T X of random X, the strains at random. */
+static inline void random_section(uint64_t *seed, pol_section *section)
+{
+  double *matrices[] = {section->stiffness, section->damping};
+  for (int k = 0; k < 2; k++) {
+    double X[36];
+    random_numbers(seed, X, 36);
+    for (int i = 0; i < 36; i++) {
+      matrices[k][i] = 0.0;
+      for (int r = 0; r < 6; r++) matrices[k][i] += X[6 * r + i / 6] * X[6 * r + i % 6];
+    }
+  }
+  random_numbers(seed, section->strain, 6);
+}
+
+/* Laws of position and velocity: supports and drag on both bodies, spring-dampers, bushings, beams
+ * and a program's own force between them and to the ground, the ground first and second.  Actuators
+ * push with the given force, one of them scaled by a function of time. */
 static inline void add_laws(pol_mechanism *mechanism, double actuator, uint64_t *seed)
 {
   static const struct {
@@ -109,11 +124,15 @@ static inline void add_laws(pol_mechanism *mechanism, double actuator, uint64_t 
       {"bushing b to a", POL_BUSHING, 1, 0, POL_LINEAR_SPRING},
       {"bushing of a", POL_BUSHING, POL_GROUND, 0, POL_LINEAR_SPRING},
       {"bushing of b", POL_BUSHING, 1, POL_GROUND, POL_LINEAR_SPRING},
+      {"beam a to b", POL_BEAM, 0, 1, POL_LINEAR_SPRING},
+      {"beam b to a", POL_BEAM, 1, 0, POL_SQUARED_SPRING},
+      {"beam of a", POL_BEAM, POL_GROUND, 0, POL_LINEAR_SPRING},
+      {"beam of b", POL_BEAM, 1, POL_GROUND, POL_SQUARED_SPRING},
       {"own a to b", POL_CALLBACK_FORCE, 0, 1, POL_LINEAR_SPRING},
       {"own b to ground", POL_CALLBACK_FORCE, 1, POL_GROUND, POL_LINEAR_SPRING},
   };
   static double own[2] = {3.0, 0.7};
-  for (int i = 0; i < 14; i++) {
+  for (int i = 0; i < (int)(sizeof laws / sizeof *laws); i++) {
     pol_force force = {.name = laws[i].name,
                        .type = laws[i].type,
                        .body = laws[i].second,
@@ -141,7 +160,13 @@ static inline void add_laws(pol_mechanism *mechanism, double actuator, uint64_t 
       force.marker[0] = add_random_marker(mechanism, laws[i].first, seed);
       force.marker[1] = add_random_marker(mechanism, laws[i].second, seed);
     }
-    if (force.type == POL_BUSHING)
+    pol_section section;
+    if (force.type == POL_BEAM) {
+      random_section(seed, &section);
+      force.section = &section;
+      force.strain = laws[i].law == POL_LINEAR_SPRING ? POL_BEAM_SE3 : POL_BEAM_SO3XR3;
+    }
+    if (force.type == POL_BUSHING || force.type == POL_BEAM)
       add_bushing_markers(mechanism, laws[i].first, laws[i].second, seed, force.marker);
     assert_int_equal(pol_mechanism_add_force(mechanism, &force, NULL), POL_OK);
   }

@@ -433,7 +433,7 @@ static void forces_act_in_their_frame(void **state)
   assert_string_equal(pol_force_frame_name(POL_BODY_AXES), "body");
   assert_string_equal(pol_force_type_name(POL_SPRING_DAMPER), "spring-damper");
   assert_string_equal(pol_force_type_name(POL_JOINT_SPRING), "joint-spring");
-  assert_null(pol_force_type_name((pol_force_type)(POL_JOINT_FRICTION + 1)));
+  assert_null(pol_force_type_name((pol_force_type)(POL_BEAM + 1)));
   assert_null(pol_force_frame_name((pol_force_frame)2));
 }
 

@@ -72,7 +72,7 @@ static pol_status split_zeros(int n, double *A, double *Q, double *work, int *st
     for (int j = 0; j < k; j++)
       memcpy(rest + poli_at(0, j, k), A + *zeros + poli_at(0, *zeros + j, n),
              (size_t)k * sizeof *rest);
-    pol_status status = poli_full_null_space(k, rest, 1e-13 * n, basis, &more);
+    pol_status status = poli_full_null_space(k, rest, 2e-15 * n, basis, &more);
     if (status || more == 0) return status;
     /* the basis as part of one of all n */
     memset(turned, 0, size * sizeof *turned);
@@ -253,12 +253,23 @@ static int compare_modes(const void *a, const void *b)
   return x < y ? -1 : x > y;
 }
 
+/* Beams have high frequencies that round-off of full matrices would mix with the low ones: those
+ * that are asked for are found by iteration, which sees the low ones first. */
+static int is_stiff_structure(const pol_analysis *a)
+{
+  int beams = 0;
+  for (int k = 0; k < pol_mechanism_num_forces(a->mechanism); k++)
+    beams += pol_mechanism_force(a->mechanism, k)->type == POL_BEAM;
+  return beams >= 5;
+}
+
 static pol_status fill(pol_modes *modes, const pol_modes_options *options,
                        pol_diagnostics *diagnostics)
 {
   pol_analysis *a = modes->analysis;
   const int nv = a->dae->group.nv;
-  const int is_large = options->large > 0 || (options->large == 0 && nv > POLI_FULL_VELOCITIES);
+  const int is_large = options->large > 0 || (options->large == 0 &&
+                                              (nv > POLI_FULL_VELOCITIES || is_stiff_structure(a)));
   const int wanted = options->count > 0 ? options->count : is_large ? 20 : 2 * nv;
   const size_t room = is_large ? 2 * (size_t)wanted + 3 : 2 * (size_t)nv;
   found f = {0};

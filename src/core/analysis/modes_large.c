@@ -138,8 +138,25 @@ static pol_status create(inverse *k, const pol_modes_options *options, pol_diagn
       fastest = fmax(fastest, fabs(k->terms->stiffness[e]) / k->terms->mass[e]);
   }
   k->sigma = options->shift != 0.0 ? options->shift : 1e-3 * (fastest > 0.0 ? sqrt(fastest) : 1.0);
+  return POL_OK;
+}
+
+/* The eigenvalues x of the operator at the present shift. */
+static pol_status iterate(inverse *k, int count, double *start, double *re, double *im,
+                          double *vectors, int *found)
+{
+  const int n = 2 * k->nv;
+  double *any = start + n;
   set_matrix(k);
-  return pol_solver_factor(k->saddle->solver, k->saddle->values);
+  pol_status status = pol_solver_factor(k->saddle->solver, k->saddle->values);
+  if (status) return status;
+  /* any vector with a part of all motions, moved to the constraints */
+  for (int i = 0; i < n; i++) any[i] = 1.0 + 0.5 * sin(1.0 + 7.0 * i);
+  apply(any, start, k);
+  memcpy(any, start, (size_t)n * sizeof *any);
+  apply(any, start, k);
+  const poli_operator operator= {.n = n, .apply = apply, .user = k};
+  return poli_arnoldi(&operator, "LM", count, start, re, im, vectors, found);
 }
 
 pol_status poli_modes_large(pol_analysis *analysis, const pol_modes_options *options, int count,
@@ -154,15 +171,11 @@ pol_status poli_modes_large(pol_analysis *analysis, const pol_modes_options *opt
   if (!status && (!start || !vectors)) status = POL_NO_MEMORY;
   *found = 0;
   if (!status) *unsteady = poli_axes_unsteady(&k.axes, analysis, k.y);
-  if (!status) {
-    /* any vector with a part of all motions, moved to the constraints */
-    double *any = start + n;
-    for (int i = 0; i < n; i++) any[i] = 1.0 + 0.5 * sin(1.0 + 7.0 * i);
-    apply(any, start, &k);
-    memcpy(any, start, (size_t)n * sizeof *any);
-    apply(any, start, &k);
-    const poli_operator operator= {.n = n, .apply = apply, .user = &k};
-    status = poli_arnoldi(&operator, "LM", count, start, re, im, vectors, found);
+  if (!status) status = iterate(&k, count, start, re, im, vectors, found);
+  /* too many eigenvalues at about the same distance, as of overdamped motions: go nearer to zero */
+  for (int i = 0; i < 4 && status == POL_NOT_CONVERGED && options->shift == 0.0; i++) {
+    k.sigma *= 0.1;
+    status = iterate(&k, count, start, re, im, vectors, found);
   }
   for (int j = 0; j < *found && !status; j++) {
     const double square = re[j] * re[j] + im[j] * im[j];

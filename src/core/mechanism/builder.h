@@ -13,6 +13,14 @@ void poli_mechanism_collect(pol_mechanism *mechanism, pol_errors *errors);
  */
 pol_status poli_mechanism_status(const pol_mechanism *mechanism);
 
+/* The nodes of a beam, the markers of its ends, and its elements; first is the index of its first
+ * node.  Together they are pol_mechanism_add_beam. */
+/* The centre of mass of node k from the node, in the axes of its body. */
+void poli_beam_center(const pol_beam *beam, int k, double center[3]);
+pol_status poli_beam_add_nodes(pol_mechanism *mechanism, const pol_beam *beam);
+pol_status poli_beam_add_ends(pol_mechanism *mechanism, const pol_beam *beam, int first);
+pol_status poli_beam_add_elements(pol_mechanism *mechanism, const pol_beam *beam, int first);
+
 /* v / |v| without overflow; 0 if v is zero. */
 int poli_normalize(double v[3]);
 /* The smallest rotation that turns the z axis into a unit vector, a unit quaternion. */

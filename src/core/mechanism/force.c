@@ -33,8 +33,9 @@ const char *pol_force_type_name(pol_force_type type)
                                       [POL_BUSHING] = "bushing",
                                       [POL_CALLBACK_FORCE] = "callback",
                                       [POL_JOINT_STOP] = "joint-stop",
-                                      [POL_JOINT_FRICTION] = "joint-friction"};
-  return (int)type >= 0 && type <= POL_JOINT_FRICTION ? names[type] : NULL;
+                                      [POL_JOINT_FRICTION] = "joint-friction",
+                                      [POL_BEAM] = "beam"};
+  return (int)type >= 0 && type <= POL_BEAM ? names[type] : NULL;
 }
 
 int pol_force_num_expressions(pol_force_type type)
@@ -56,6 +57,12 @@ const char *pol_spring_law_name(pol_spring_law law)
   return law == POL_LINEAR_SPRING || law == POL_SQUARED_SPRING ? names[law] : NULL;
 }
 
+const char *pol_beam_strain_name(pol_beam_strain strain)
+{
+  static const char *const names[] = {[POL_BEAM_SE3] = "se3", [POL_BEAM_SO3XR3] = "so3xr3"};
+  return strain == POL_BEAM_SE3 || strain == POL_BEAM_SO3XR3 ? names[strain] : NULL;
+}
+
 /* Whether the force acts between two points by a law of d and d'. */
 static int has_law(pol_force_type type)
 {
@@ -69,7 +76,7 @@ int poli_force_is_on_joint(pol_force_type type)
 
 int poli_force_sees_frames(pol_force_type type)
 {
-  return type == POL_BUSHING || type == POL_CALLBACK_FORCE;
+  return type == POL_BUSHING || type == POL_BEAM || type == POL_CALLBACK_FORCE;
 }
 
 const char *poli_force_failure(pol_force_type type)
@@ -77,6 +84,7 @@ const char *poli_force_failure(pol_force_type type)
   if (type == POL_SPRING_DAMPER) return "its points coincide";
   if (poli_force_is_on_joint(type)) return "its angle is not defined";
   if (type == POL_BUSHING) return "its markers are rotated by more than 3 rad";
+  if (type == POL_BEAM) return "its ends are rotated by more than 3 rad against each other";
   return "its callback failed";
 }
 
@@ -94,6 +102,10 @@ int poli_force_reads_velocities(const pol_force *force)
     for (int i = 0; i < 3; i++)
       if (force->damping[i] != 0.0 || force->rotational_damping[i] != 0.0) return 1;
     return force->rest_speed > 0.0; /* of a hard stop */
+  case POL_BEAM:
+    for (int i = 0; i < 36; i++)
+      if (force->section->damping[i] != 0.0) return 1;
+    return 0;
   case POL_DRAG:
   case POL_CALLBACK_FORCE:
   case POL_JOINT_FRICTION:
@@ -107,12 +119,13 @@ void poli_force_kernel_setup(poli_force_kernel *kernel, const pol_mechanism *mec
   const pol_force *f = pol_mechanism_force(mechanism, force);
   *kernel = (poli_force_kernel){.force = f, .body = {POL_GROUND, f->body}};
   if (f->type == POL_CALLBACK_FORCE) memcpy(kernel->body, f->bodies, sizeof kernel->body);
-  if (f->type == POL_SPRING_DAMPER || f->type == POL_BUSHING)
+  if (f->type == POL_SPRING_DAMPER || f->type == POL_BUSHING || f->type == POL_BEAM)
     for (int i = 0; i < 2; i++) {
       const pol_marker *marker = pol_mechanism_marker(mechanism, f->marker[i]);
       kernel->body[i] = marker->body;
       poli_v3_copy(marker->position, kernel->point[i]);
     }
+  if (f->type == POL_BEAM) poli_beam_setup(&kernel->beam, mechanism, f);
   if (f->type == POL_BUSHING) poli_bushing_setup(&kernel->bushing, mechanism, f);
   if (poli_force_is_on_joint(f->type)) {
     const pol_joint *joint = pol_mechanism_joint(mechanism, f->joint);
@@ -336,6 +349,7 @@ pol_status poli_force_wrenches(const poli_force_kernel *kernel, double t, const 
   poli_law law;
   memset(wrench, 0, 2 * sizeof *wrench);
   if (type == POL_BUSHING) return poli_bushing_wrenches(&kernel->bushing, first, second, wrench);
+  if (type == POL_BEAM) return poli_beam_wrenches(&kernel->beam, first, second, wrench);
   if (type == POL_CALLBACK_FORCE) {
     pol_motion motion[2];
     double both[12] = {0.0};
@@ -381,6 +395,9 @@ pol_status poli_force_derivatives(const poli_force_kernel *kernel, double t,
   if (type == POL_BUSHING)
     return poli_bushing_derivatives(&kernel->bushing, first, second, blocks->by_position,
                                     blocks->by_velocity);
+  if (type == POL_BEAM)
+    return poli_beam_derivatives(&kernel->beam, first, second, blocks->by_position,
+                                 blocks->by_velocity);
   if (type == POL_CALLBACK_FORCE) return callback_derivatives(kernel->force, t, frames, blocks);
   if (!has_law(type)) {
     add_applied_gradient(kernel->force, t, second, blocks->by_position);
@@ -419,6 +436,7 @@ double poli_force_potential(const poli_force_kernel *kernel, const poli_frame *f
   const pol_force *force = kernel->force;
   double d[3], rate[3], twice = 0.0;
   if (force->type == POL_BUSHING) return poli_bushing_potential(&kernel->bushing, first, second);
+  if (force->type == POL_BEAM) return poli_beam_potential(&kernel->beam, first, second);
   if (force->type == POL_CALLBACK_FORCE) {
     pol_motion motion[2];
     set_motion(frames, motion);

@@ -29,6 +29,7 @@
 #ifndef POLHODE_MECHANISM_FORCE_H
 #define POLHODE_MECHANISM_FORCE_H
 
+#include "mechanism/beam.h"
 #include "mechanism/bushing.h"
 
 /* A force ready for evaluation.  What acts on one body has the ground as its first. */
@@ -36,7 +37,10 @@ typedef struct poli_force_kernel {
   const pol_force *force; /* of the mechanism */
   int body[2];            /* POL_GROUND or an index */
   double point[2][3];     /* p1, p2 in body axes; global for the ground */
-  poli_bushing_kernel bushing;
+  union {
+    poli_bushing_kernel bushing;
+    poli_beam_kernel beam;
+  };
 } poli_force_kernel;
 
 /* Derivatives of both wrenches, (torque1, force1, torque2, force2), by (dphi1, dx1, dphi2, dx2)

@@ -112,6 +112,7 @@ static void release(poli_element element, void *item)
     for (int i = 0; i < 3; i++) free((void *)force->expressions[i]);
     if (scale) poli_function_release(scale);
     free(scale);
+    free((void *)force->section);
   } else if (element == POLI_DRIVES) {
     poli_function_release(&((pol_drive *)item)->function);
   } else if (element == POLI_VARIABLES) {
@@ -477,6 +478,16 @@ pol_status pol_mechanism_add_force(pol_mechanism *mechanism, const pol_force *fo
   if (force->scale) {
     scale = malloc(sizeof *scale);
     if (!scale) check.status = POL_NO_MEMORY;
+  }
+  if (force->type == POL_BEAM && force->section) {
+    pol_section *section = malloc(sizeof *section);
+    if (section)
+      *section = *force->section;
+    else
+      check.status = POL_NO_MEMORY;
+    copy.section = section;
+  } else {
+    copy.section = NULL;
   }
   if (!check.status) poli_force_rules(&check, force, scale);
   copy.scale = scale;

@@ -521,6 +521,39 @@ static void check_acting(poli_rules *check, const pol_force *force)
                 "must be \"global\": the body is a point mass");
 }
 
+/* A matrix of a section: symmetric without a negative eigenvalue, to round-off; by elimination
+ * without pivoting, where a pivot of zero needs a row of zeros. */
+static void check_section_matrix(poli_rules *check, const char *field, const double matrix[36])
+{
+  double A[36], largest = 0.0;
+  int broken = 0, asymmetric = 0;
+  poli_number_rules(check, field, matrix, 36, POLI_ANY_NUMBER);
+  for (int i = 0; i < 36; i++) {
+    A[i] = matrix[i];
+    largest = fmax(largest, fabs(A[i]));
+  }
+  if (!isfinite(largest)) return;
+  for (int k = 0; k < 6; k++)
+    for (int i = 0; i < k; i++) {
+      const double scale = sqrt(fabs(matrix[7 * i]) * fabs(matrix[7 * k]));
+      asymmetric |= fabs(matrix[6 * i + k] - matrix[6 * k + i]) > 1e-9 * scale;
+    }
+  for (int k = 0; k < 6 && !asymmetric; k++) {
+    const double pivot = A[7 * k], floor = 1e-12 * fabs(matrix[7 * k]);
+    broken |= matrix[7 * k] < 0.0 || pivot < -floor;
+    for (int i = k + 1; i < 6; i++) {
+      const double entry = A[6 * i + k];
+      if (pivot <= floor) {
+        broken |= fabs(entry) > 1e-9 * sqrt(fabs(matrix[7 * i] * matrix[7 * k]));
+        continue;
+      }
+      for (int j = k + 1; j < 6; j++) A[6 * i + j] -= entry / pivot * A[6 * k + j];
+    }
+  }
+  if (asymmetric) poli_refuse(check, field, "", "", "must be symmetric");
+  if (broken) poli_refuse(check, field, "", "", "must not have negative eigenvalues");
+}
+
 /* The markers, bodies or joint that its type needs. */
 static void check_ends(poli_rules *check, const pol_force *force)
 {
@@ -536,7 +569,7 @@ static void check_ends(poli_rules *check, const pol_force *force)
     if (!(poli_v3_dot(d, d) > 1e-24 * size)) /* further from each other than round-off */
       poli_refuse(check, "", "", "",
                   "must have distinct end points, which define the direction of a spring-damper");
-  } else if (force->type == POL_BUSHING) {
+  } else if (force->type == POL_BUSHING || force->type == POL_BEAM) {
     check_markers(check, force->marker, bodies);
     for (int i = 0; i < 2; i++)
       if (point_mass(check->mechanism, bodies[i]))
@@ -579,6 +612,18 @@ void poli_force_rules(poli_rules *check, const pol_force *force, pol_function *s
       poli_refuse(check, item("expressions", i, field), force->expressions[i], "",
                   "must not be given: a force of type %s has %s", type,
                   pol_force_num_expressions(force->type) ? "one expression" : "no expressions");
+  }
+  if (force->type == POL_BEAM) {
+    if (!(force->length > 0.0)) poli_refuse(check, "length", "", "", "must be a positive number");
+    if (!pol_beam_strain_name(force->strain))
+      refuse_int(check, "strain", (int)force->strain, "must be POL_BEAM_SE3 or POL_BEAM_SO3XR3");
+    if (!force->section) {
+      poli_refuse(check, "section", "", "", "is required");
+    } else {
+      check_section_matrix(check, "section.stiffness", force->section->stiffness);
+      check_section_matrix(check, "section.damping", force->section->damping);
+      poli_number_rules(check, "section.strain", force->section->strain, 6, POLI_ANY_NUMBER);
+    }
   }
   check_ends(check, force);
 }

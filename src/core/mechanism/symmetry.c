@@ -273,6 +273,9 @@ static int require_element(space *s, const pol_mechanism *mechanism, const pol_f
   case POL_BUSHING:
     if (ground_end(mechanism, force->marker) >= 0) require_nothing_moves(s);
     return is_zero(force->damping, 3) && is_zero(force->rotational_damping, 3);
+  case POL_BEAM:
+    if (ground_end(mechanism, force->marker) >= 0) require_nothing_moves(s);
+    return is_zero(force->section->damping, 36);
   case POL_DRAG:
     if (force->coefficient != 0.0) require_nothing_moves(s);
     return force->coefficient == 0.0;

@@ -69,7 +69,8 @@ static void add_joint(poli_archive *hash, const pol_mechanism *mechanism, int i)
 static void add_force(poli_archive *hash, const pol_mechanism *mechanism, int i)
 {
   pol_force force = *pol_mechanism_force(mechanism, i);
-  const int between = force.type == POL_SPRING_DAMPER || force.type == POL_BUSHING;
+  const int between = force.type == POL_SPRING_DAMPER || force.type == POL_BUSHING ||
+                      force.type == POL_BEAM;
   for (int k = 0; between && k < 2; k++) add_marker(hash, mechanism, force.marker[k]);
   add_function(hash, force.scale);
   for (int k = 0; k < 3; k++) add_text(hash, force.expressions[k]);
@@ -87,6 +88,10 @@ static void add_force(poli_archive *hash, const pol_mechanism *mechanism, int i)
   POLI_ARCHIVE(hash, force.preload_torque);
   double numbers[] = {force.length, force.actuator, force.rest, force.coefficient};
   POLI_ARCHIVE(hash, numbers);
+  if (force.type != POL_BEAM) return;
+  pol_section section = *force.section; /* numbers only */
+  POLI_ARCHIVE(hash, section);
+  POLI_ARCHIVE(hash, force.strain);
 }
 
 static void add_drive(poli_archive *hash, const pol_mechanism *mechanism, int i)

@@ -185,6 +185,7 @@ static int has_force(const pol_force *force)
 static int has_torque(const pol_force *force)
 {
   return varies(force) && (force->type == POL_APPLIED_TORQUE || force->type == POL_BUSHING ||
+                           force->type == POL_BEAM ||
                            force->type == POL_CALLBACK_FORCE);
 }
 

@@ -67,6 +67,9 @@ static const struct {
   poli_element element;
   const char *field, *beside, *key;
 } other_keys[] = {
+    {POLI_BODIES, "inertia", "section", "section"},
+    {POLI_BODIES, "mass", "section", "section"},
+    {POLI_FORCES, "length", "section", "points"},
     {POLI_JOINTS, "marker", NULL, "markers"},
     {POLI_JOINTS, "global_axes", NULL, "frame"},
     {POLI_FORCES, "body", "marker", "marker"},
@@ -405,6 +408,48 @@ static pol_status add_coupling(builder *b, const pol_coupling *from)
   return pol_mechanism_add_coupling(b->mechanism, &coupling, NULL);
 }
 
+/* What beams add to the elements of one kind: nodes, clamps and beam elements. */
+static void add_beams(builder *b, const poli_place *top, const poli_model_data *data,
+                      poli_element element)
+{
+  const poli_place objects = poli_place_key(top, "beams");
+  const poli_model_beam *from = data->beams.items;
+  int first = (int)data->bodies.count;
+  for (size_t i = 0; i < data->beams.count && b->reader->status == POL_OK; i++, from++) {
+    const poli_place place = poli_place_item(&objects, i);
+    pol_beam beam;
+    void *memory = NULL;
+    pol_status status = POL_OK;
+    if (from->is_sound) status = poli_beam_layout(from, &beam, &memory);
+    if (!from->is_sound && element == POLI_BODIES) /* names of its nodes are known all the same */
+      for (int k = 0; k <= from->elements && from->elements > 0 && status != POL_NO_MEMORY; k++)
+        status = pol_mechanism_add_body(b->mechanism, &(pol_body){.name = "?"}, NULL);
+    pol_errors_clear(&b->found);
+    if (status == POL_OK && from->is_sound && element == POLI_BODIES)
+      status = poli_beam_add_nodes(b->mechanism, &beam);
+    if (status == POL_OK && from->is_sound && element == POLI_MARKERS)
+      status = poli_beam_add_ends(b->mechanism, &beam, first);
+    if (status == POL_OK && from->is_sound && element == POLI_FORCES)
+      status = poli_beam_add_elements(b->mechanism, &beam, first);
+    for (int end = 0; end < 2 && element == POLI_JOINTS; end++) {
+      const int node = end == 0 ? 0 : beam.num_nodes - 1;
+      if (status || !from->is_sound || from->ends[end] == POL_NOT_FOUND) continue;
+      char *name = poli_format(end == 0 ? "%s_start" : "%s_end", from->name);
+      pol_joint clamp = pol_joint_default();
+      clamp.name = name;
+      status = name
+                   ? pol_mechanism_add_joint_at(b->mechanism, &clamp, from->ends[end], first + node,
+                                                beam.positions + 3 * node, NULL, NULL)
+                   : POL_NO_MEMORY;
+      free(name);
+    }
+    free(memory);
+    if (status != POL_OK && status != POL_BAD_ARGUMENT) b->reader->status = status;
+    pass_on(b, &place, element, &poli_beam_kind, "");
+    first += from->elements + 1;
+  }
+}
+
 /* Adds the elements of one kind. */
 static void add_elements(builder *b, const poli_place *top, const poli_model_data *data,
                          poli_element element)
@@ -485,7 +530,10 @@ void poli_build_mechanism(poli_reader *reader, const poli_place *top, const poli
     mark_reported(&b, poli_format("%s", reader->errors->items[i].path), 1);
   pol_mechanism_set_gravity(mechanism, data->gravity);
   poli_mechanism_collect(mechanism, &b.found);
-  for (int k = 0; k < POLI_NUM_ELEMENTS; k++) add_elements(&b, top, data, (poli_element)k);
+  for (int k = 0; k < POLI_NUM_ELEMENTS; k++) {
+    add_elements(&b, top, data, (poli_element)k);
+    add_beams(&b, top, data, (poli_element)k);
+  }
   poli_mechanism_collect(mechanism, NULL);
   json_decref(b.reported);
   if (reader->status == POL_OK && reader->errors->count > before) sort_errors(reader, top);
@@ -532,11 +580,56 @@ static pol_status copy_shapes(const poli_items *list, int body, pol_shape **next
   return POL_OK;
 }
 
+/* Solids for the half elements beside each node of a beam, fixed in the node. */
+static pol_status add_beam_shapes(const poli_model_beam *from, int first, int color,
+                                  pol_shape **next)
+{
+  static const double to_x[4] = {0.70710678118654752, 0.0, 0.70710678118654752, 0.0};
+  const poli_model_section *s = &from->section;
+  const int is_box = s->type == POLI_RECTANGLE;
+  pol_beam beam;
+  void *memory;
+  const pol_status status = poli_beam_layout(from, &beam, &memory);
+  for (int k = 0; k < 2 * from->elements && !status; k++) {
+    const int element = k / 2, end = k % 2, node = element + end;
+    double back[4], turn[4], A[9], center[3];
+    pol_shape *shape = (*next)++;
+    *shape = (pol_shape){.type = is_box ? POL_BOX : POL_CYLINDER,
+                         .body = first + node,
+                         .color = from->color == POL_NO_COLOR ? color : from->color,
+                         .scale = 1.0,
+                         .length = 0.5 * beam.lengths[element]};
+    pol_quat_conjugate(beam.rotations + 4 * node, back);
+    pol_quat_multiply(back, beam.ends + 8 * element + 4 * end, turn);
+    pol_quat_to_matrix(turn, A);
+    poli_beam_center(&beam, node, center);
+    for (int i = 0; i < 3; i++)
+      shape->position[i] = (end == 0 ? 0.5 : -0.5) * shape->length * A[3 * i] - center[i];
+    shape->size[0] = shape->length;
+    shape->size[1] = s->width;
+    shape->size[2] = s->height;
+    /* that of a circle with the same ratio of its stiffness */
+    shape->radius =
+        s->type == POLI_CIRCLE
+            ? s->radius
+            : 2.0 * sqrt(fmax(beam.stiffness[7], beam.stiffness[14]) / beam.stiffness[21]);
+    if (!(shape->radius > 0.0) || !isfinite(shape->radius)) shape->radius = 0.1 * shape->length;
+    if (is_box)
+      memcpy(shape->rotation, turn, sizeof turn);
+    else
+      pol_quat_multiply(turn, to_x, shape->rotation);
+  }
+  free(memory);
+  return status;
+}
+
 pol_status poli_build_shapes(const poli_model_data *data, pol_model *model)
 {
   const poli_model_body *bodies = data->bodies.items;
   size_t count = data->shapes.count;
   for (size_t i = 0; i < data->bodies.count; i++) count += bodies[i].shapes.count;
+  const poli_model_beam *beams = data->beams.items;
+  for (size_t i = 0; i < data->beams.count; i++) count += 2 * (size_t)beams[i].elements;
   if (count == 0) return POL_OK;
   model->shapes = calloc(count, sizeof *model->shapes);
   if (!model->shapes) return POL_NO_MEMORY;
@@ -546,6 +639,12 @@ pol_status poli_build_shapes(const poli_model_data *data, pol_model *model)
   pol_status status = copy_shapes(&data->shapes, POL_GROUND, &next);
   for (size_t i = 0; status == POL_OK && i < data->bodies.count; i++)
     status = copy_shapes(&bodies[i].shapes, (int)i, &next);
+  int first = (int)data->bodies.count;
+  for (size_t i = 0; status == POL_OK && i < data->beams.count; i++) {
+    static const int colors[] = {0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7, 0xe69f00, 0x56b4e9};
+    status = add_beam_shapes(&beams[i], first, colors[i % 6], &next);
+    first += beams[i].elements + 1;
+  }
   return status;
 }
 

@@ -11,16 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "io/model/parts.h"
-
-#define T(type) POLI_TYPE(type)
-/* Of keys that these types must have and no others may have. */
-#define ONLY(these) .required = (these), .types = (these)
-/* A kind of object: its name, rule, fields and size, its struct before reading, and what else. */
-#define KIND(n, r, f, ...)                                                                         \
-  {                                                                                                \
-    .name = (n), .rule = (r), .fields = (f), .size = __VA_ARGS__                                   \
-  }
+#include "io/model/fields.h"
 
 /* --- ranges and choices ----------------------------------------------------------------------- */
 
@@ -43,21 +34,6 @@ static const poli_number_range from_one = {
 
 static const poli_number_range to_most_threads = {
     0.0, 256.0, 0, "must be a whole number from 0 to 256", "0 to 256"};
-
-/* Choices by a list of words, and by the name of each `number`. */
-#define WORDS(choices, ...)                                                                        \
-  static const char *choices##_name(int number)                                                    \
-  {                                                                                                \
-    static const char *const words[] = {__VA_ARGS__};                                              \
-    return number < (int)(sizeof words / sizeof *words) ? words[number] : NULL;                    \
-  }                                                                                                \
-  static const poli_choices choices = {choices##_name}
-#define NAMES(choices, name)                                                                       \
-  static const char *choices##_name(int number)                                                    \
-  {                                                                                                \
-    return name;                                                                                   \
-  }                                                                                                \
-  static const poli_choices choices = {choices##_name}
 
 WORDS(body_types, "rigid", "point");
 WORDS(directions, "rising", "falling", "both");
@@ -92,8 +68,8 @@ NAMES(controllers, pol_controller_name((pol_controller)number));
 static const poli_choices estimates = {pol_published_estimate_name};
 
 /* The lists in which references are looked up. */
-static const char *const list_of_bodies[] = {"bodies"}, *const list_of_joints[] = {"joints"},
-                         *const markers[] = {"markers"};
+const char *const poli_list_of_bodies[] = {"bodies"};
+static const char *const list_of_joints[] = {"joints"}, *const markers[] = {"markers"};
 
 /* --- rotations -------------------------------------------------------------------------------- */
 
@@ -237,7 +213,7 @@ static const poli_kind body_kind =
 static const poli_field marker_fields[] = {
     {"name", &poli_name, offsetof(pol_marker, name), .required = POLI_ALWAYS,
      .help = "unique among markers"},
-    {"body", &poli_reference, offsetof(pol_marker, body), list_of_bodies,
+    {"body", &poli_reference, offsetof(pol_marker, body), poli_list_of_bodies,
      "must be the name of a body or \"ground\"", POLI_ALWAYS, .help = "a body or `\"ground\"`"},
     {"position", &poli_vector, offsetof(pol_marker, position), .unit = "m", .standard = "[0, 0, 0]",
      .help = "from the centre of mass, in body axes; ground: global; on a point mass zero"},
@@ -418,7 +394,7 @@ static const poli_field joint_fields[] = {
      .help = "unique among joints and bodies"},
     {"type", &poli_choice, AT(joint.type), &joint_types,
      "must be a type of joint, such as \"revolute\"", POLI_ALWAYS, .help = "a type of joint"},
-    {"bodies", &poli_references, AT(bodies), list_of_bodies,
+    {"bodies", &poli_references, AT(bodies), poli_list_of_bodies,
      "must be a list of 2 names of bodies or \"ground\"", ~(T(POL_DISTANCE) | ROLLING),
      .instead = "markers", .not_beside = "markers",
      .missing = "two names of bodies, or \"markers\" instead",
@@ -562,15 +538,15 @@ static const poli_field force_fields[] = {
      .help = "unique among forces, joints and bodies"},
     {"type", &poli_choice, AT(force.type), &force_types,
      "must be a type of force, such as \"support\"", POLI_ALWAYS, .help = "a type of force"},
-    {"body", &poli_moving_body, AT(force.body), list_of_bodies, ONLY(ON_BODY), .instead = "marker",
-     .not_beside = "marker", .help = "a body, not the ground"},
+    {"body", &poli_moving_body, AT(force.body), poli_list_of_bodies, ONLY(ON_BODY),
+     .instead = "marker", .not_beside = "marker", .help = "a body, not the ground"},
     {"marker", &poli_reference, AT(marker), markers, "must be the name of a marker",
      .types = APPLIED, .help = "a marker on a body, instead of `body` and `point`"},
     {"markers", &poli_references, AT(force.marker), markers, "must be a list of 2 names of markers",
      ONLY(BETWEEN), .instead = "bodies", .not_beside = "bodies",
      .help = "markers on different bodies (or the ground); those of a `spring-damper` must not "
              "coincide"},
-    {"bodies", &poli_references, AT(bodies), list_of_bodies,
+    {"bodies", &poli_references, AT(bodies), poli_list_of_bodies,
      "must be a list of 2 names of bodies or \"ground\"", .types = T(POL_SPRING_DAMPER),
      .help = "two different bodies or `ground`, instead of `markers`"},
     {"points", &poli_points, AT(points), .types = T(POL_SPRING_DAMPER), .instead = "points_global",
@@ -1057,7 +1033,7 @@ static const poli_field model_fields[] = {
     {"gravity", &poli_vector, AT(gravity), .unit = "m/s^2", .standard = "[0, 0, 0]",
      .help = "global axes; **without it there is no gravity**"},
     {"bodies", &poli_objects, AT(bodies), &body_kind, "must be a list of one or more bodies",
-     POLI_ALWAYS, .instead = "include",
+     .standard = "required without `include` or `beams`",
      .help = "at least one; the inertial frame is called `ground` and is not listed"},
     {"markers", &poli_objects, AT(markers), &marker_kind, "must be a list of markers",
      .standard = "none", .help = "frames fixed in a body or in the ground"},
@@ -1065,6 +1041,8 @@ static const poli_field model_fields[] = {
      .standard = "none", .help = "connections between bodies and to the ground"},
     {"forces", &poli_objects, AT(forces), &force_kind, "must be a list of forces",
      .standard = "none", .help = "forces and torques on and between bodies, besides gravity"},
+    {"beams", &poli_objects, AT(beams), &poli_beam_kind, "must be a list of beams",
+     .standard = "none", .help = "slender elastic bodies"},
     {"drives", &poli_objects, AT(drives), &drive_kind, "must be a list of drives",
      .standard = "none", .help = "coordinates prescribed as functions of time"},
     {"couplings", &poli_objects, AT(couplings), &coupling_kind, "must be a list of couplings",
@@ -1087,4 +1065,6 @@ static const poli_field model_fields[] = {
 
 const poli_kind poli_model_kind =
     KIND("model", "must be an object with \"bodies\" and \"simulation\"", model_fields,
-         sizeof(poli_model_data));
+         sizeof(poli_model_data), .check = poli_check_model,
+         .schema = "{'anyOf': [{'required': ['bodies']}, {'required': ['include']}, {'required': "
+                   "['beams']}]}");

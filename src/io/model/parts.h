@@ -8,6 +8,7 @@
  *   words.c        words of other programs, for suggestions
  *   values.c       values of several forms: rotations, inertias, settings and the like
  *   expressions.c  expressions and the names in them
+ *   beams.c        beams to nodes and elements
  *   masses.c       mass and inertia of bodies from their shapes
  *   rules.c        rules between the keys of an object, and what follows from the settings
  *   build.c        structs to mechanism
@@ -293,6 +294,36 @@ typedef struct poli_model_drive {
   poli_model_function function;
 } poli_model_drive;
 
+/* The section of a beam: the keys of its type, or the numbers themselves. */
+typedef struct poli_model_section {
+  int type;                                /* POLI_RECTANGLE, ... */
+  double width, height, radius, thickness; /* thickness NAN: it is solid */
+  double area, moments[2], torsion, shear[2];
+  double stiffness[36], mass, inertia[3];
+} poli_model_section;
+
+enum { POLI_RECTANGLE, POLI_CIRCLE, POLI_GENERAL, POLI_STIFFNESS };
+
+typedef struct poli_model_beam {
+  const char *name;
+  int type;             /* POLI_LINE, ... */
+  const json_t *points; /* lists of 3 numbers */
+  int elements;
+  double up[3];
+  poli_model_section section;
+  double young, shear, poisson, density; /* NAN if they are not given */
+  double damping, bending, twisting;
+  int strain;
+  int ends[2]; /* bodies that it is clamped to */
+  double velocity[3], angular_velocity[3];
+  unsigned given;
+  int color;
+  double position[3], rotation[4]; /* of the origin of the points: where an include puts it */
+  int is_sound;
+} poli_model_beam;
+
+enum { POLI_LINE, POLI_ARC, POLI_SPLINE };
+
 typedef struct poli_model_event {
   const char *name, *expression;
   int direction;   /* POLI_RISING, ... */
@@ -320,6 +351,7 @@ typedef struct poli_model_data {
   poli_items bodies;    /* poli_model_body */
   poli_items markers;   /* pol_marker */
   poli_items joints;    /* poli_model_joint */
+  poli_items beams;     /* poli_model_beam */
   poli_items forces;    /* poli_model_force */
   poli_items drives;    /* poli_model_drive */
   poli_items couplings; /* pol_coupling */
@@ -347,7 +379,7 @@ typedef struct poli_parameter_keys {
 /* The tables: that of the whole file, which leads to all others, and some that readers need. */
 extern const poli_kind poli_model_kind;
 extern const poli_kind poli_rotation_kind, poli_keep_kind, poli_tolerances_kind;
-extern const poli_kind poli_include_kind, poli_parameter_kind;
+extern const poli_kind poli_include_kind, poli_parameter_kind, poli_beam_kind;
 
 extern const poli_number_range poli_positive, poli_not_negative;
 
@@ -380,6 +412,8 @@ extern const poli_value poli_sigma;     /* double, NAN for "optimal" */
 extern const poli_value poli_atol;      /* double[2], in poli_model_simulation */
 /* const json_t *: lists of at least one, and two numbers; times that ascend from above 0 */
 extern const poli_value poli_numbers, poli_two_numbers, poli_times;
+extern const poli_value poli_section_matrix;  /* double[36], row by row */
+extern const poli_value poli_line;            /* const json_t *: two points or more */
 extern const poli_value poli_expression;      /* const char *: a text whose syntax is right */
 extern const poli_value poli_time_expression; /* const char *: an expression of t */
 extern const poli_value poli_effort;   /* pol_force: its actuator, a number or expressions[0] */
@@ -394,6 +428,7 @@ extern const poli_value poli_number_map, poli_name_map; /* const json_t *: objec
 /* Rules between keys, the checks of the kinds. */
 typedef void poli_check(poli_reader *reader, const poli_place *place, void *object, int sound);
 poli_check poli_check_limits, poli_check_friction;
+poli_check poli_check_model, poli_check_beam;
 poli_check poli_check_body, poli_check_shape, poli_check_force, poli_check_function,
     poli_check_event, poli_check_rotation, poli_check_control, poli_check_simulation;
 
@@ -409,6 +444,10 @@ void poli_check_expressions(poli_reader *reader, const poli_place *top,
  * reported, at places that have no error yet; the errors are then in the order of the file. */
 void poli_build_mechanism(poli_reader *reader, const poli_place *top, const poli_model_data *data,
                           pol_mechanism *mechanism);
+/* The nodes of a beam, from its keys (beams.c); the lists belong to *memory, which the caller frees.
+ * The beam is sound. */
+pol_status poli_beam_layout(const poli_model_beam *from, pol_beam *beam, void **memory);
+
 /* Gives the model its own copies of shapes, events and output times; pol_model_free frees what a
  * failure leaves. */
 pol_status poli_build_shapes(const poli_model_data *data, pol_model *model);

@@ -347,6 +347,35 @@ static void read_reference(poli_reader *reader, const poli_place *place, const p
               has_ground ? " or \"ground\"" : "");
 }
 
+/* The nodes of beams, NAME_0 and so on, are bodies behind those of the file, their ends markers. */
+static int collect_nodes(const json_t *top, json_t *bodies, json_t *markers)
+{
+  json_int_t end = (json_int_t)json_array_size(json_object_get(top, "markers"));
+  json_int_t next = (json_int_t)json_array_size(json_object_get(top, "bodies"));
+  size_t index;
+  json_t *beam;
+  int failed = 0;
+  json_array_foreach(json_object_get(top, "beams"), index, beam)
+  {
+    const char *name = json_string_value(json_object_get(beam, "name"));
+    const json_int_t elements = json_integer_value(json_object_get(beam, "elements"));
+    if (!name || elements < 1 || elements > 1000000) continue;
+    for (json_int_t k = 0; k <= elements && !failed; k++, next++) {
+      char *node = poli_format("%s_%d", name, (int)k);
+      failed |= !node || (!json_object_get(bodies, node) &&
+                          json_object_set_new(bodies, node, json_integer(next)));
+      free(node);
+    }
+    for (int k = 0; k < 2 && !failed; k++, end++) {
+      char *marker = poli_format(k == 0 ? "%s_first" : "%s_last", name);
+      failed |= !marker || (!json_object_get(markers, marker) &&
+                            json_object_set_new(markers, marker, json_integer(end)));
+      free(marker);
+    }
+  }
+  return failed;
+}
+
 /* For each list the names of its objects, {name: index, ...}; the first object of a name has it. */
 void poli_collect_names(poli_reader *reader, json_t *top, const poli_kind *kind)
 {
@@ -365,6 +394,8 @@ void poli_collect_names(poli_reader *reader, json_t *top, const poli_kind *kind)
     }
     failed |= json_object_set_new(reader->names, field->key, names);
   }
+  failed |= collect_nodes(top, json_object_get(reader->names, "bodies"),
+                          json_object_get(reader->names, "markers"));
   if (failed) reader->status = POL_NO_MEMORY;
 }
 

@@ -58,6 +58,54 @@ void poli_check_friction(poli_reader *reader, const poli_place *place, void *obj
     poli_report(reader, place, "", "must have \"coefficient\", \"level\" or \"viscous\"");
 }
 
+/* --- the whole file, beams -------------------------------------------------------------------- */
+
+void poli_check_model(poli_reader *reader, const poli_place *place, void *object, int sound)
+{
+  const char *const key = "bodies";
+  (void)object;
+  (void)sound;
+  if (!poli_given(place, key) && !poli_given(place, "include") && !poli_given(place, "beams"))
+    poli_report_missing(reader, place, poli_model_kind.fields, key,
+                        poli_rule(poli_find_field(poli_model_kind.fields, key)));
+}
+
+void poli_check_beam(poli_reader *reader, const poli_place *place, void *object, int sound)
+{
+  poli_model_beam *beam = object;
+  const poli_place points = poli_place_key(place, "points"),
+                   section = poli_place_key(place, "section");
+  const size_t count = json_array_size(points.value);
+  const int before = reader->errors->count;
+  if (poli_given(place, "velocity")) beam->given |= POL_GIVEN_VELOCITY;
+  if (poli_given(place, "angular_velocity_global")) beam->given |= POL_GIVEN_ANGULAR_VELOCITY;
+  beam->is_sound = 0;
+  if (!sound) return;
+  if (beam->section.type != POLI_STIFFNESS && !poli_given(place, "material"))
+    poli_report_missing(reader, place, poli_beam_kind.fields, "material",
+                        "an object with \"young\" and \"density\"");
+  if (beam->section.type == POLI_CIRCLE && beam->section.thickness > beam->section.radius) {
+    const poli_place wall = poli_place_key(&section, "thickness");
+    poli_report(reader, &wall, "", "must be at most the radius");
+  }
+  if (beam->type == POLI_ARC && count != 3)
+    poli_report(reader, &points, "", "must be 3 points: an arc leads through them");
+  if (beam->type == POLI_LINE && (size_t)beam->elements < count - 1) {
+    const poli_place elements = poli_place_key(place, "elements");
+    poli_report(reader, &elements, "", "must be at least %zu: one for each piece of the line",
+                count - 1);
+  }
+  for (size_t i = 1; i < count; i++) {
+    const poli_place item = poli_place_item(&points, i);
+    double apart = 0.0;
+    for (size_t k = 0; k < 3; k++)
+      apart += fabs(json_number_value(json_array_get(item.value, k)) -
+                    json_number_value(json_array_get(json_array_get(points.value, i - 1), k)));
+    if (!(apart > 0.0)) poli_report(reader, &item, "", "must not be the point before it");
+  }
+  beam->is_sound = reader->status == POL_OK && reader->errors->count == before;
+}
+
 /* --- forces, functions ------------------------------------------------------------------------ */
 
 /* There are no axes of a marker without one, and expressions are not turned into them; a

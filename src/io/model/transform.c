@@ -73,6 +73,13 @@ static void move_object(poli_expansion *x, const poli_place *place, const char *
     move(t, body->position);
     turn_rotation(t, body->rotation);
     turn(t, body->velocity);
+  } else if (strcmp(list, "beams") == 0) {
+    poli_model_beam *beam = object;
+    poli_v3_copy(t->position, beam->position);
+    memcpy(beam->rotation, t->rotation, sizeof t->rotation);
+    turn(t, beam->up);
+    turn(t, beam->velocity);
+    turn(t, beam->angular_velocity);
   } else if (strcmp(list, "markers") == 0) {
     pol_marker *marker = object;
     if (marker->body != POL_GROUND) return;

@@ -330,6 +330,60 @@ static void read_numbers(poli_reader *reader, const poli_place *place, const pol
   }
 }
 
+/* The diagonal of a matrix of 6 rows, or all of it. */
+static void read_section_matrix(poli_reader *reader, const poli_place *place,
+                                const poli_field *field, void *target)
+{
+  const poli_field number = {.value = &poli_number};
+  double *matrix = target;
+  int whole = json_is_array(json_array_get(place->value, 0));
+  int sound = json_array_size(place->value) == 6;
+  for (size_t i = 0; i < 6 && sound && whole; i++)
+    sound = json_array_size(json_array_get(place->value, i)) == 6;
+  if (!sound) {
+    poli_report_wrong(reader, place, field);
+    return;
+  }
+  for (size_t i = 0; i < 6; i++) {
+    const poli_place row = poli_place_item(place, i);
+    if (!whole) number.value->read(reader, &row, &number, &matrix[7 * i]);
+    for (size_t j = 0; j < 6 && whole; j++) {
+      const poli_place at = poli_place_item(&row, j);
+      number.value->read(reader, &at, &number, &matrix[6 * i + j]);
+    }
+  }
+}
+
+const poli_value poli_section_matrix = POLI_VALUE(
+    read_section_matrix, 36 * sizeof(double), POLI_NO_DETAIL,
+    "must be a list of 6 numbers, or of 6 lists of 6 numbers", "6 numbers, or 6 lists of 6",
+    "{'type': 'array', 'minItems': 6, 'maxItems': 6, 'items': {'anyOf': [{'type': 'number'}, "
+    "{'type': 'array', 'minItems': 6, 'maxItems': 6, 'items': {'type': 'number'}}]}}",
+    .texts = POLI_NUMBERS);
+
+/* A list of points. */
+static void read_line(poli_reader *reader, const poli_place *place, const poli_field *field,
+                      void *target)
+{
+  const poli_field point = {.value = &poli_vector};
+  if (!json_is_array(place->value) || json_array_size(place->value) < 2) {
+    poli_report_wrong(reader, place, field);
+    return;
+  }
+  *(const json_t **)target = place->value;
+  for (size_t i = 0; i < json_array_size(place->value); i++) {
+    const poli_place item = poli_place_item(place, i);
+    double unused[3];
+    point.value->read(reader, &item, &point, unused);
+  }
+}
+
+const poli_value poli_line = POLI_VALUE(
+    read_line, sizeof(json_t *), POLI_NO_DETAIL,
+    "must be a list of 2 or more points, each a list of 3 numbers", "list of points",
+    "{'type': 'array', 'minItems': 2, 'items': {'type': 'array', 'minItems': 3, 'maxItems': 3, "
+    "'items': {'type': 'number'}}}",
+    .texts = POLI_NUMBERS);
 const poli_value poli_numbers = POLI_VALUE(
     read_numbers, sizeof(json_t *), POLI_NO_DETAIL, "must be a list of at least 1 number",
     "list of numbers", "{'type': 'array', 'minItems': 1, 'items': {'type': 'number'}}", .count = 1,

@@ -1,0 +1,233 @@
+/* The beam element; see beam.h for the law and beam_strain.c for the deformations.
+ *
+ * A frame's motion (dphi in body axes, dx global) moves its marker, with the point p and the axes
+ * A, by h = S (dphi, dx),
+ *
+ *     S = ( A^T        0        )       wrench = -S^T B^T f,
+ *         ( -A^T p~    A^T R^T  )
+ *
+ * and with W = d(S y)/dq for constant velocities y of the frames,
+ *
+ *     d(B^T f)/dh = (B^T K/L + G) B + B^T (C/L) D B,     d(B^T f)/d(S y) = B^T (C/L) B,
+ *
+ * G and D of beam.h.  S itself turns with the body: dS^T at a constant wrench (t, s) of the marker
+ * moves the force R A s by -R (A s)~ dphi.
+ */
+#include <string.h>
+
+#include <polhode/lie.h>
+
+#include "lie/small.h"
+#include "mechanism/beam.h"
+
+void poli_beam_setup(poli_beam_kernel *kernel, const pol_mechanism *mechanism,
+                     const pol_force *force)
+{
+  kernel->force = force;
+  for (int k = 0; k < 2; k++) {
+    const pol_marker *marker = pol_mechanism_marker(mechanism, force->marker[k]);
+    poli_v3_copy(marker->position, kernel->point[k]);
+    pol_quat_to_matrix(marker->rotation, kernel->axes[k]);
+  }
+}
+
+/* --- values ----------------------------------------------------------------------------------- */
+
+/* What an evaluation has of both markers. */
+typedef struct element {
+  double S[2][6][6];
+  double y[12]; /* velocities of the markers, in their axes */
+  poli_deformation deformation;
+  double strain[6]; /* e */
+  double rate[6];   /* d'/L */
+  double f[6];
+} element;
+
+static void set_marker(const poli_beam_kernel *kernel, int k, const poli_frame *frame,
+                       double S[6][6])
+{
+  const double *A = kernel->axes[k];
+  double axes[9], arm[9], block[9];
+  poli_m3_skew(kernel->point[k], arm);
+  poli_m3_multiply_transposed(A, arm, block);
+  poli_m3_multiply(frame->R, A, axes);
+  memset(S, 0, 6 * sizeof *S);
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++) {
+      S[i][j] = A[3 * j + i];
+      S[3 + i][j] = -block[3 * i + j];
+      S[3 + i][3 + j] = axes[3 * j + i];
+    }
+}
+
+static pol_status set_element(const poli_beam_kernel *kernel, const poli_frame *const frames[2],
+                              element *e)
+{
+  const pol_force *force = kernel->force;
+  const pol_section *section = force->section;
+  double axes[2][9], point[2][3], apart[3], Q[9], r[3];
+  for (int k = 0; k < 2; k++) {
+    const double *w = frames[k]->w, *u = frames[k]->u;
+    set_marker(kernel, k, frames[k], e->S[k]);
+    poli_m3_multiply(frames[k]->R, kernel->axes[k], axes[k]);
+    poli_m3_apply(frames[k]->R, kernel->point[k], point[k]);
+    poli_v3_add(point[k], frames[k]->x, point[k]);
+    for (int i = 0; i < 6; i++)
+      e->y[6 * k + i] = poli_v3_dot(e->S[k][i], w) + poli_v3_dot(e->S[k][i] + 3, u);
+  }
+  poli_m3_multiply_transposed(axes[0], axes[1], Q);
+  poli_v3_subtract(point[1], point[0], apart);
+  poli_m3_apply_transposed(axes[0], apart, r);
+  pol_status status = poli_deformation_set(force->strain, Q, r, &e->deformation);
+  for (int i = 0; i < 6; i++) {
+    e->strain[i] = e->deformation.d[i] / force->length - section->strain[i];
+    e->rate[i] = 0.0;
+    for (int j = 0; j < 12; j++) e->rate[i] += e->deformation.B[i][j] * e->y[j] / force->length;
+  }
+  for (int i = 0; i < 6; i++) {
+    e->f[i] = 0.0;
+    for (int j = 0; j < 6; j++)
+      e->f[i] +=
+          section->stiffness[6 * i + j] * e->strain[j] + section->damping[6 * i + j] * e->rate[j];
+  }
+  return status;
+}
+
+/* B^T f, the forces on the markers with the opposite sign */
+static void marker_forces(const element *e, double forces[12])
+{
+  for (int j = 0; j < 12; j++) {
+    forces[j] = 0.0;
+    for (int i = 0; i < 6; i++) forces[j] += e->deformation.B[i][j] * e->f[i];
+  }
+}
+
+pol_status poli_beam_wrenches(const poli_beam_kernel *kernel, const poli_frame *first,
+                              const poli_frame *second, double wrench[2][6])
+{
+  const poli_frame *const frames[2] = {first, second};
+  element e;
+  double forces[12];
+  pol_status status = set_element(kernel, frames, &e);
+  if (status) return status;
+  marker_forces(&e, forces);
+  for (int k = 0; k < 2; k++)
+    for (int j = 0; j < 6; j++)
+      for (int i = 0; i < 6; i++) wrench[k][j] -= e.S[k][i][j] * forces[6 * k + i];
+  return POL_OK;
+}
+
+double poli_beam_potential(const poli_beam_kernel *kernel, const poli_frame *first,
+                           const poli_frame *second)
+{
+  const poli_frame *const frames[2] = {first, second};
+  const double *K = kernel->force->section->stiffness;
+  double energy = 0.0;
+  element e;
+  (void)set_element(kernel, frames, &e);
+  for (int i = 0; i < 6; i++)
+    for (int j = 0; j < 6; j++) energy += 0.5 * e.strain[i] * K[6 * i + j] * e.strain[j];
+  return energy * kernel->force->length;
+}
+
+double poli_beam_strain(const poli_beam_kernel *kernel, const poli_frame *first,
+                        const poli_frame *second, double strain[6], double resultant[6])
+{
+  const poli_frame *const frames[2] = {first, second};
+  const double *C = kernel->force->section->damping;
+  double power = 0.0;
+  element e;
+  (void)set_element(kernel, frames, &e);
+  memcpy(strain, e.strain, sizeof e.strain);
+  memcpy(resultant, e.f, sizeof e.f);
+  for (int i = 0; i < 6; i++)
+    for (int j = 0; j < 6; j++) power += e.rate[i] * C[6 * i + j] * e.rate[j];
+  return power * kernel->force->length;
+}
+
+/* --- derivatives ------------------------------------------------------------------------------ */
+
+/* d(B^T f)/dh and d(B^T f)/d(S y) */
+static void marker_derivatives(const poli_beam_kernel *kernel, const element *e,
+                               double by_position[12][12], double by_velocity[12][12])
+{
+  const pol_section *section = kernel->force->section;
+  const double length = kernel->force->length;
+  double G[12][6], D[6][6], slope[6][6], left[12][6];
+  poli_deformation_turn(kernel->force->strain, &e->deformation, e->f, G);
+  poli_deformation_rate(kernel->force->strain, &e->deformation, e->y, D);
+  /* slope = (K + C D)/L = df/dd */
+  for (int i = 0; i < 6; i++)
+    for (int j = 0; j < 6; j++) {
+      slope[i][j] = section->stiffness[6 * i + j];
+      for (int k = 0; k < 6; k++) slope[i][j] += section->damping[6 * i + k] * D[k][j];
+      slope[i][j] /= length;
+    }
+  for (int i = 0; i < 12; i++)
+    for (int j = 0; j < 6; j++) {
+      left[i][j] = 0.0;
+      for (int k = 0; k < 6; k++) {
+        G[i][j] += e->deformation.B[k][i] * slope[k][j];
+        left[i][j] += e->deformation.B[k][i] * section->damping[6 * k + j] / length;
+      }
+    }
+  for (int i = 0; i < 12; i++)
+    for (int j = 0; j < 12; j++) {
+      by_position[i][j] = by_velocity[i][j] = 0.0;
+      for (int k = 0; k < 6; k++) {
+        by_position[i][j] += G[i][k] * e->deformation.B[k][j];
+        by_velocity[i][j] += left[i][k] * e->deformation.B[k][j];
+      }
+    }
+}
+
+/* K -= S^T M S, by the blocks of both markers */
+static void subtract_moved(const element *e, double M[12][12], double (*K)[12])
+{
+  for (int a = 0; a < 2; a++)
+    for (int b = 0; b < 2; b++) {
+      double inner[6][6];
+      for (int i = 0; i < 6; i++)
+        for (int j = 0; j < 6; j++) {
+          inner[i][j] = 0.0;
+          for (int k = 0; k < 6; k++) inner[i][j] += M[6 * a + i][6 * b + k] * e->S[b][k][j];
+        }
+      for (int i = 0; i < 6; i++)
+        for (int j = 0; j < 6; j++)
+          for (int k = 0; k < 6; k++) K[6 * a + i][6 * b + j] -= e->S[a][k][i] * inner[k][j];
+    }
+}
+
+pol_status poli_beam_derivatives(const poli_beam_kernel *kernel, const poli_frame *first,
+                                 const poli_frame *second, double (*by_position)[12],
+                                 double (*by_velocity)[12])
+{
+  const poli_frame *const frames[2] = {first, second};
+  element e;
+  double M[12][12], V[12][12], forces[12];
+  pol_status status = set_element(kernel, frames, &e);
+  if (status) return status;
+  marker_derivatives(kernel, &e, M, V);
+  marker_forces(&e, forces);
+  subtract_moved(&e, M, by_position);
+  subtract_moved(&e, V, by_velocity);
+  for (int b = 0; b < 2; b++) {
+    /* velocities of the marker in its axes: A^T R^T u turns by A^T (R^T u)~ */
+    double local[3], skew[9], turn[9], block[9], force[3];
+    poli_m3_apply_transposed(frames[b]->R, frames[b]->u, local);
+    poli_m3_skew(local, skew);
+    poli_m3_multiply_transposed(kernel->axes[b], skew, turn);
+    for (int i = 0; i < 12; i++)
+      for (int j = 0; j < 3; j++) {
+        double change = 0.0; /* of the marker forces */
+        for (int k = 0; k < 3; k++) change += V[i][6 * b + 3 + k] * turn[3 * k + j];
+        for (int k = 0; k < 6; k++)
+          by_position[6 * (i / 6) + k][6 * b + j] -= e.S[i / 6][i % 6][k] * change;
+      }
+    poli_m3_apply(kernel->axes[b], forces + 6 * b + 3, force);
+    poli_m3_skew(force, skew);
+    poli_m3_multiply(frames[b]->R, skew, block);
+    poli_add_block(block, 1.0, 6 * b + 3, 6 * b, by_position);
+  }
+  return POL_OK;
+}

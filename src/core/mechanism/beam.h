@@ -1,0 +1,70 @@
+/* The beam element: the elastic and the damping forces of a straight or curved piece of a slender
+ * body between two markers, whose x axes point along it.  With H1 and H2 the frames of the markers,
+ * L the length and K the stiffness of its section, all of it follows from one deformation d of six
+ * numbers, rotation first,
+ *
+ *     V = (L/2) e^T K e,     e = d/L - e0,      f = K e + C d'/L,      wrench = -(dd/dq)^T f,
+ *
+ * constant in the element.  Both deformations are those of the pair H1^-1 H2 alone: a rigid motion
+ * of the element changes no strain.
+ *
+ *     se3       d = log(H1^-1 H2), as of a helix from H1 to H2: pieces of any helix, such as a
+ *               circle, are exact (Sonneville, Cardona, Bruels 2014)
+ *     so3xr3    d = (rho, u): rho = log(R1^T R2), u = Rm^T (x2 - x1) with Rm = R1 exp(rho/2), the
+ *               strains at the middle of a line between the points: one-point integration, which
+ *               does not lock in shear
+ *
+ * e has the curvatures (torsion, bending about y, about z) and the strains (1 + axial, shear along
+ * y, along z); e0 is what the relaxed element has.  The logarithm jumps at half a turn: an element
+ * ends at 3 rad.
+ */
+#ifndef POLHODE_MECHANISM_BEAM_H
+#define POLHODE_MECHANISM_BEAM_H
+
+#include "mechanism/joint.h"
+
+typedef struct poli_beam_kernel {
+  const pol_force *force; /* of the mechanism */
+  double point[2][3];     /* of the markers, in axes of their bodies */
+  double axes[2][9];      /* of the markers: to axes of their bodies */
+} poli_beam_kernel;
+
+void poli_beam_setup(poli_beam_kernel *kernel, const pol_mechanism *mechanism,
+                     const pol_force *force);
+
+/* Wrenches and derivatives as those of force.h; they arrive set to zero.  POL_RETRY beyond 3 rad.
+ */
+pol_status poli_beam_wrenches(const poli_beam_kernel *kernel, const poli_frame *first,
+                              const poli_frame *second, double wrench[2][6]);
+pol_status poli_beam_derivatives(const poli_beam_kernel *kernel, const poli_frame *first,
+                                 const poli_frame *second, double (*by_position)[12],
+                                 double (*by_velocity)[12]);
+double poli_beam_potential(const poli_beam_kernel *kernel, const poli_frame *first,
+                           const poli_frame *second);
+
+/* The strains e, and the moments and forces f of the section in its own axes.  Returns the power
+ * that damping takes out. */
+double poli_beam_strain(const poli_beam_kernel *kernel, const poli_frame *first,
+                        const poli_frame *second, double strain[6], double resultant[6]);
+
+/* --- the deformations (beam_strain.c) ----------------------------------------------------------
+ */
+
+/* A deformation and its derivative by the increments (h1, h2) of the markers' frames H exp(h),
+ * rotation first, in their own axes. */
+typedef struct poli_deformation {
+  double d[6];
+  double B[6][12];
+} poli_deformation;
+
+/* Of the rotation Q = R1^T R2 and the point r = R1^T (x2 - x1).  POL_RETRY beyond 3 rad. */
+pol_status poli_deformation_set(pol_beam_strain kind, const double Q[9], const double r[3],
+                                poli_deformation *deformation);
+
+/* d(B^T f)/dd with f constant (12 x 6), and d(B y)/dd with y constant (6 x 6), y of 12 numbers. */
+void poli_deformation_turn(pol_beam_strain kind, const poli_deformation *deformation,
+                           const double f[6], double G[12][6]);
+void poli_deformation_rate(pol_beam_strain kind, const poli_deformation *deformation,
+                           const double y[12], double D[6][6]);
+
+#endif
