@@ -29,7 +29,7 @@ SHOTS = {
     "suspension": (1000, 640, "t=0.6&plot=chassis.position.z,wheel.position.z"),
     "dzhanibekov_nut": (1000, 640, "t=4.9&plot=nut.angular_velocity&polhode=nut&zoom=0.6"),
     "stewart_platform": (1000, 640, "t=0.75&plot=platform.position"),
-    "bicycle": (1000, 640, "t=1.3&plot=steering.angle,frame.angular_velocity.x&turn=10,0"),
+    "bicycle": (1000, 640, "t=1.3&plot=steering.angle,frame.angular_velocity.x&turn=-30,0&zoom=1.1"),
     "hexapod": (1000, 640, "t=1.4&plot=trunk.position"),
     "planetary_gear": (1000, 640, "t=0.7&plot=planet.angular_velocity.z,sun.angular_velocity.z"),
 }

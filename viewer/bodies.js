@@ -293,17 +293,23 @@ function buildDots() {
 
 // --- earlier and later places ---------------------------------------------------------------------
 
+/** What moves, without meshes, by geometry: [{name, geometry(copies), items}]. */
+function movingParts() {
+  const wheels = new Set(gearWheels.map((wheel) => wheel.shape)), plain = shapes.filter((shape) => shape.mesh < 0 && shape.body >= 0 && !wheels.has(shape));
+  const parts = [...new Set(plain.map((shape) => shape.type))].map((type) =>
+    ({ name: type, geometry: (copies) => unitShape(type, copies), items: plain.filter((shape) => shape.type === type) }));
+  return parts.concat(gearWheels.filter((wheel) => wheel.marker.body >= 0)
+    .map((wheel) => ({ name: 'gear', geometry: () => gear(wheel.teeth, wheel.inside), items: [gearItem(wheel)] })));
+}
+
 /** The bodies at some times of the run, faint. */
 function buildGhosts(stage) {
   const count = Math.max(2, Math.min(9, Math.floor(4000 / (shapes.length + 1))));
-  const plain = shapes.filter((shape) => shape.mesh < 0 && shape.body >= 0), parts = [];
   const material = stage.materials.colored({ transparent: true, opacity: 0.16, depthWrite: false });
-  const meshes = [...new Set(plain.map((shape) => shape.type))].map((type) => {
-    const items = plain.filter((shape) => shape.type === type);
-    const mesh = makeCopies(unitShape(type, count * items.length), material, count * items.length);
+  const meshes = movingParts().map(({ geometry, items }) => {
+    const mesh = makeCopies(geometry(count * items.length), material, count * items.length);
     mesh.setColors([].concat(...Array.from({ length: count }, () => items.map((item) => item.color))));
     mesh.castShadow = mesh.receiveShadow = false;
-    parts.push(mesh);
     return { mesh, items };
   });
   const saved = stage.time;
@@ -314,5 +320,5 @@ function buildGhosts(stage) {
   }
   setPose(saved);
   for (const { mesh } of meshes) mesh.place();
-  return parts;
+  return meshes.map(({ mesh }) => mesh);
 }

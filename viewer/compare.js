@@ -32,10 +32,9 @@ if (other)
 
 /** The bodies of the other run, pale and transparent. */
 function buildCompared(stage) {
-  const plain = shapes.filter((shape) => shape.mesh < 0 && shape.body >= 0);
   const material = stage.materials.colored({ transparent: true, opacity: 0.38, depthWrite: false });
-  return [...new Set(plain.map((shape) => shape.type))].map((type, number) => {
-    const items = plain.filter((shape) => shape.type === type), mesh = named(type, makeCopies(unitShape(type, items.length), material, items.length));
+  return movingParts().map(({ name, geometry, items }, number) => {
+    const mesh = named(name, makeCopies(geometry(items.length), material, items.length));
     mesh.setColors(items.map((item) => new THREE.Color(item.color).lerp(new THREE.Color(0xffffff), 0.35)));
     mesh.castShadow = mesh.receiveShadow = false;
     mesh.renderOrder = 1;

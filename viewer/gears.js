@@ -102,7 +102,8 @@ function placeAlong(a, b) {
 
 const gearWheels = scene.couplings ? findGears() : [];
 
-function gearMesh(stage, wheel) {
+/** A wheel as a copy of its geometry: {body, matrix, color}. */
+function gearItem(wheel) {
   const { marker } = wheel, axis = turnedBy(marker.rotation, [0, 0, 1]);
   const m = localMatrix(marker.position.map((x, c) => x + wheel.height * axis[c]), marker.rotation, [1, 1, 1]);
   const c = Math.cos(wheel.phase), s = Math.sin(wheel.phase), matrix = Float64Array.from(m);
@@ -113,6 +114,10 @@ function gearMesh(stage, wheel) {
   }
   // a ring of the ground stands out against the plate below it
   const color = wheel.shape ? wheel.shape.color : marker.body < 0 ? 0x5f6b7a : bodyColor(marker.body);
-  const material = marker.body < 0 ? stage.groundMaterial : stage.shapeMaterial;
-  return named('gear', fixedCopies(gear(wheel.teeth, wheel.inside), material, [{ body: marker.body, matrix, color }]).setColors([color]));
+  return { body: marker.body, matrix, color };
+}
+
+function gearMesh(stage, wheel) {
+  const item = gearItem(wheel), material = item.body < 0 ? stage.groundMaterial : stage.shapeMaterial;
+  return named('gear', fixedCopies(gear(wheel.teeth, wheel.inside), material, [item]).setColors([item.color]));
 }

@@ -48,7 +48,8 @@ class Plot {
       const color = plotColors.find((one) => !used.includes(one)) || plotColors[this.series.length % plotColors.length];
       const data = new Float64Array(numFrames);
       for (let i = 0; i < numFrames; i++) data[i] = channel.at(i);
-      this.series.push({ name, channel, color, data });
+      // dashes of another run let an equal curve below be seen
+      this.series.push({ name, channel, color, data, dashed: name.startsWith('compared.') });
     }
     this.refresh();
   }
@@ -75,6 +76,7 @@ class Plot {
       one.output = document.createElement('span');
       swatch.className = 'swatch';
       swatch.style.borderColor = `var(${one.color})`;
+      if (one.dashed) swatch.style.borderTopStyle = 'dashed';
       name.className = 'name';
       name.textContent = name.title = one.name;
       one.output.className = 'value';
@@ -187,6 +189,7 @@ class Plot {
     c.strokeStyle = cssColor(one.color);
     c.lineWidth = 1.6;
     c.lineJoin = 'round';
+    c.setLineDash(one.dashed ? [7, 5] : []);
     c.beginPath();
     let pen = false;
     for (let i = 0; i < numFrames; i++) {
@@ -196,6 +199,7 @@ class Plot {
       pen = true;
     }
     c.stroke();
+    c.setLineDash([]);
   }
 
   /** The cursor, and the values where it is. */

@@ -6,6 +6,7 @@
 Runs the examples of the pages in FOLDER that show images/NAME_page.png (page_examples.py) and replaces
 each of these pictures by a frame with NAME.html, which the examples wrote.
 """
+import html
 import pathlib
 import re
 import shutil
@@ -36,7 +37,7 @@ def main(arguments):
             return match.group(0)
         # as on the picture, but from the start
         start = "&".join(part for part in SHOTS[name][2].split("&") if not part.startswith("t=")) if name in SHOTS else ""
-        return f'<iframe class="live" src="live/{name}.html#{start}" title="{description}" loading="lazy"></iframe>'
+        return f'<iframe class="live" src="live/{name}.html#{html.escape(start)}" title="{description}" loading="lazy"></iframe>'
 
     for page in sorted(folder.glob("*.md")):
         text = page.read_text(encoding="utf-8")
@@ -44,8 +45,8 @@ def main(arguments):
             continue
         with tempfile.TemporaryDirectory() as work:
             run_page(page, polhode, work, SOURCE / "models")
-            for html in pathlib.Path(work).glob("*.html"):
-                shutil.copyfile(html, live / html.name)
+            for made in pathlib.Path(work).glob("*.html"):
+                shutil.copyfile(made, live / made.name)
         page.write_text(SCREENSHOT.sub(frame, text), encoding="utf-8")
     return 0
 

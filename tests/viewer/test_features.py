@@ -48,7 +48,7 @@ class Address(PageTest):
     def test_what_is_not_understood_is_shown(self):
         self.open(settings="#paused&hide=wheels,floor&colour=red&speed=-1&follow=nobody&t=x&view=side&plot=energy.none")
         notice = self.state()["notice"]
-        for words in ("colour: unknown, one of t, ", "hide=wheels,floor: wheels is none of bodies, joints",
+        for words in ("colour: unknown, one of panel, t, ", "hide=wheels,floor: wheels is none of bodies, joints",
                       "speed=-1: must be above 0", "follow=nobody: no body has the name nobody",
                       "t=x: must be a time", "view=side: must be one of home", "no such quantity: energy.none"):
             self.assertIn(words, notice)
