@@ -141,8 +141,9 @@ void pol_formulation_reaction(const pol_formulation *formulation, const pol_poin
 void pol_formulation_joint_coordinate(const pol_formulation *formulation, const pol_point *at,
                                       int joint, int index, double *value, double *rate);
 
-/* Force (N) or torque (N m) of a joint-spring on the body of the joint's second marker, along or
- * about the joint axis; the opposite acts on the first body.  Reads q, v and history. */
+/* Force (N) or torque (N m) of a joint-spring, joint-stop or joint-friction on the body of the
+ * joint's second marker, along or about the joint axis; the opposite acts on the first body.  Reads
+ * q, v, history and, for friction that depends on reactions, lambda. */
 double pol_formulation_joint_spring_effort(const pol_formulation *formulation, const pol_point *at,
                                            int force);
 

@@ -155,10 +155,12 @@ pol_status pol_formulation_supports(const pol_mechanism *mechanism, pol_formulat
       continue;
     return POL_BAD_ARGUMENT;
   }
-  for (int k = 0; kind == POL_DIRECTORS && k < pol_mechanism_num_joints(mechanism); k++) {
+  for (int k = 0; k < pol_mechanism_num_joints(mechanism); k++) {
+    /* directors have a constant mass, and so3 computes the reactions of its pivots without them */
     const pol_joint *joint = pol_mechanism_joint(mechanism, k);
-    if (!has_armature(joint)) continue;
-    snprintf(message, size, "directors do not support an armature, as of joint '%s'", joint->name);
+    if ((kind != POL_DIRECTORS && kind != POL_SO3_PIVOT) || !has_armature(joint)) continue;
+    snprintf(message, size, "%s does not support an armature, as of joint '%s'",
+             pol_formulation_name(kind), joint->name);
     return POL_BAD_ARGUMENT;
   }
   if (kind == POL_DIRECTORS && pol_mechanism_num_couplings(mechanism) > 0) {
