@@ -139,11 +139,12 @@ typedef struct pol_accuracy {
   char reason[200]; /* why it is not known, in words; "" if it is */
 } pol_accuracy;
 
-/* Estimates the error of a finished simulation with these settings by a second run with steps twice
- * as long, or with tolerances ten times as large.  The difference of the two is divided by 2^p - 1
- * for a method of order p, of which no more than 4 counts, or by 10^(p/(p+1)) - 1.  If the method
- * does not reach its order, as where events or stiff forces interfere, the error may be up to three
- * times larger than the estimate of a method of order 2.  The second run takes about half the time.
+/* Estimates the error of a finished simulation with these settings by two more runs, with steps
+ * twice and four times as long, or with tolerances ten and a hundred times as large.  The
+ * difference of the first two is divided by f - 1, where f is 2^p for a method of order p, of which
+ * no more than 4 counts, or 10^(p/(p+1)), or what the third run shows if that is less.  Errors of
+ * the examples are 0.1 to 2 times their estimates; round-off that an unstable motion enlarges can
+ * be several times larger.  Both runs take about three quarters of the time of the first.
  * POL_BAD_ARGUMENT: the simulation is not at its end; POL_CANCELLED: settings->progress requested a
  * stop; POL_NO_MEMORY. */
 pol_status pol_accuracy_estimate(const pol_simulation *finished, const pol_settings *settings,

@@ -67,7 +67,7 @@ json_t *cli_json_control(const pol_settings *settings)
 {
   const pol_control *control = &settings->options.control;
   if (!settings->variable) return json_null();
-  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:s}",                          //
+  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s}",                     //
                    "rtol", cli_json_number(control->rtol),                         //
                    "atol_translation", cli_json_number(control->atol_translation), //
                    "atol_rotation", cli_json_number(control->atol_rotation),       //

@@ -22,8 +22,8 @@ json_t *cli_json_index(pol_index index);
 json_t *cli_json_moves(const pol_moves *moves);
 /* The size of the steps, null if it is variable. */
 json_t *cli_json_step(const pol_settings *settings);
-/* {"rtol", "atol_translation", "atol_rotation", "first_step", "min_step", "max_step", "controller",
- * "algorithm"} of steps of variable size, null of others. */
+/* {"rtol", "atol_translation", "atol_rotation", "first_step", "min_step", "max_step", "span",
+ * "controller"} of steps of variable size, null of others. */
 json_t *cli_json_control(const pol_settings *settings);
 /* Null unless a published run is repeated. */
 json_t *cli_json_published(const pol_published *published);

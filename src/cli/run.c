@@ -483,7 +483,7 @@ static const cli_option options[] = {
      offsetof(cli_args, at), NULL},
     {"--verbose", NULL, "also parameters and iterations of the method, residuals, invariants",
      CLI_FLAG, offsetof(cli_args, verbose), NULL},
-    {"--accuracy", NULL, "estimate the error by a second run; default: for runs below a second",
+    {"--accuracy", NULL, "estimate the error by coarser runs; default: for runs below a second",
      CLI_FLAG, offsetof(cli_args, accuracy), NULL},
     CLI_JSON_OPTION,
 };
@@ -497,8 +497,8 @@ const cli_command cli_run = {
     .text = "Simulates the model from t = 0 to its end time and prints a summary: how\n"
             "accurate it is, steps, final positions, reactions, energy. Options replace\n"
             "values of the model file.\n\n"
-            "The accuracy is that of positions and rotations at the end, estimated from a\n"
-            "second run with steps twice as long or tolerances ten times as large.\n\n"
+            "The accuracy is that of positions and rotations at the end, estimated from\n"
+            "runs with steps two and four times as long, or larger tolerances.\n\n"
             "Ctrl-C stops the run, normally within a second. A second Ctrl-C stops it\n"
             "immediately. Results up to a failure or an interruption are kept.\n\n"
             "A run can be continued later, also to a later end: from its result FILE.h5,\n"

@@ -75,6 +75,41 @@ static void estimates_are_errors(void **state)
   }
 }
 
+/* The estimates of examples as they are, against runs of much higher accuracy: errors are at most
+ * three times as large, and not below a tenth, unless they are round-off. */
+static void estimates_of_examples_are_honest(void **state)
+{
+  (void)state;
+  static const char *const models[] = {
+      MODELS "examples/governor.json",       MODELS "examples/squeezer.json",
+      MODELS "examples/friction_block.json", MODELS "examples/gyroscope.json",
+      MODELS "examples/lag_actuator.json",   MODELS "examples/planetary_gear.json",
+      MODELS "examples/chain_stop.json",     MODELS "examples/double_pendulum.json"};
+  for (size_t c = 0; c < sizeof models / sizeof models[0]; c++) {
+    pol_model *model = read_model(models[c]);
+    pol_settings settings = model->settings;
+    pol_simulation *run = start_with(model->mechanism, &settings);
+    pol_accuracy accuracy;
+    finish(run);
+    assert_int_equal(pol_accuracy_estimate(run, &settings, &accuracy), POL_OK);
+    assert_true(accuracy.known);
+    pol_control *control = &settings.options.control;
+    control->rtol *= 1e-4;
+    control->atol_translation *= 1e-4;
+    control->atol_rotation *= 1e-4;
+    if (settings.variable) settings.options.order = 8;
+    settings.step /= 16.0;
+    pol_simulation *fine = start_with(model->mechanism, &settings);
+    finish(fine);
+    const double error = distance(run, fine, pol_mechanism_num_bodies(model->mechanism));
+    if (!(error < 3.0 * accuracy.position + 1e-13 && error > 0.08 * accuracy.position - 1e-13))
+      fail_msg("%s: estimated %g m, error %g m", models[c], accuracy.position, error);
+    pol_simulation_free(&run);
+    pol_simulation_free(&fine);
+    pol_model_free(&model);
+  }
+}
+
 /* Where the second run cannot tell, the reason is given. */
 static void unknown_errors_have_reasons(void **state)
 {
@@ -106,6 +141,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(estimates_are_errors),
+      cmocka_unit_test(estimates_of_examples_are_honest),
       cmocka_unit_test(unknown_errors_have_reasons),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
