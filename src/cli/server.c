@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/json_out.h"
@@ -59,18 +60,19 @@ json_t *cli_server_state(const cli_server *server)
                                          : json_pack("{s:s, s:I, s:b}", "page", server->view, "run",
                                                      (json_int_t)strtol(server->view, NULL, 10),
                                                      "partial", strchr(server->view, '.') != NULL);
-  return json_pack("{s:s, s:o, s:o, s:I, s:s, s:o, s:o, s:o, s:O, s:o, s:o, s:I}",   //
-                   "version", pol_version(),                                         //
-                   "model", cli_json_text(server->model),                            //
-                   "file", cli_json_text(slash != NULL ? slash + 1 : server->model), //
-                   "run", (json_int_t)server->run_number,                            //
-                   "status", server->run.pid != 0 ? "running" : server->status,      //
-                   "seconds", cli_json_number(server->seconds),                      //
-                   "report", short_report(server->report),                           //
-                   "view", view,                                                     //
-                   "parameters", server->parameters,                                 //
-                   "values", values,                                                 //
-                   "files", files,                                                   //
+  return json_pack("{s:I, s:s, s:o, s:o, s:I, s:s, s:o, s:o, s:o, s:O, s:o, s:o, s:I}", //
+                   "server", (json_int_t)server->id,                                    //
+                   "version", pol_version(),                                            //
+                   "model", cli_json_text(server->model),                               //
+                   "file", cli_json_text(slash != NULL ? slash + 1 : server->model),    //
+                   "run", (json_int_t)server->run_number,                               //
+                   "status", server->run.pid != 0 ? "running" : server->status,         //
+                   "seconds", cli_json_number(server->seconds),                         //
+                   "report", short_report(server->report),                              //
+                   "view", view,                                                        //
+                   "parameters", server->parameters,                                    //
+                   "values", values,                                                    //
+                   "files", files,                                                      //
                    "result", (json_int_t)server->result_number);
 }
 
@@ -176,9 +178,18 @@ static void wait_and_answer(cli_server *server)
   cli_http_work(server, &reads, &writes, &excepts);
 }
 
+/* The terminal is closed. */
+static volatile sig_atomic_t hung_up;
+
+static void note_hangup(int number)
+{
+  (void)number;
+  hung_up = 1;
+}
+
 static void loop(cli_server *server)
 {
-  while (!cli_stop_signal()) {
+  while (!cli_stop_signal() && !hung_up) {
     wait_and_answer(server);
     cli_server_attend(server);
     if (cli_watch_changed(&server->watch, cli_seconds())) {
@@ -211,6 +222,7 @@ int cli_server_run(const cli_args *args, int port)
   const char *temporary = getenv("TMPDIR");
   cli_server server = {.args = args,
                        .model = args->operand,
+                       .id = 100000LL * (long long)time(NULL) + (long long)getpid() % 100000LL,
                        .status = "waiting",
                        .parameters = json_array(),
                        .values = json_object(),
@@ -225,6 +237,7 @@ int cli_server_run(const cli_args *args, int port)
     } else {
       cli_catch_signals();
       signal(SIGPIPE, SIG_IGN); /* a page that is closed ends its request only */
+      signal(SIGHUP, note_hangup);
       server.files = cli_files_of_model(server.model, NULL);
       cli_watch_set(&server.watch, server.files);
       if (!cli_http_start(&server)) {

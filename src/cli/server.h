@@ -65,6 +65,7 @@ enum { CLI_VIEW_SIZE = 32 };
 typedef struct cli_server {
   const cli_args *args;
   const char *model; /* file */
+  long long id;      /* differs from that of a server before it at the same address */
   char *folder;      /* temporary */
   int socket, port;
   void *http, *listeners; /* of server_http.c */

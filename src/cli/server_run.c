@@ -205,6 +205,7 @@ static void be_child(cli_server *server, int (*work)(cli_server *), int pipe, co
   signal(SIGPIPE, SIG_DFL);
   signal(SIGINT, SIG_DFL);
   signal(SIGTERM, SIG_DFL);
+  signal(SIGHUP, SIG_DFL);
   for (int i = 0; i < 3; i++)
     if (streams[i] < 0 || dup2(streams[i], i) < 0) _exit(CLI_FAILED);
   message_pipe = dup2(pipe, 3);

@@ -62,9 +62,9 @@ def children_of(pid):
 class Server:
     """polhode serve and one page that listens; use it in a with statement."""
 
-    def __init__(self, polhode, model, *options, listen=True):
+    def __init__(self, polhode, model, *options, listen=True, port=0):
         self.process = subprocess.Popen(
-            [polhode, "serve", str(model), "--port", "0", "--no-open", *map(str, options)],
+            [polhode, "serve", str(model), "--port", str(port), "--no-open", *map(str, options)],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         line = self.process.stdout.readline()
         if not line.startswith("http://127.0.0.1:"):

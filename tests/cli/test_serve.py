@@ -313,7 +313,7 @@ class Serve(unittest.TestCase):
 
     def test_end_while_running(self):
         write_model(self.model, changed(simulation={"step": 1e-4, "end": LONG}))
-        for how in (signal.SIGINT, signal.SIGTERM):
+        for how in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             with self.serve() as server:
                 server.wait(lambda s: s["status"] == "running" and s["parameters"])
                 child = children_of(server.process.pid)

@@ -204,6 +204,14 @@ class ServePage(unittest.TestCase):
         # the server ends: the page says so
         self.assertEqual(server.end()[0], 0)
         self.browser.wait_for("!document.getElementById('lost').hidden")
+        # and goes on with the next one at this address, whose pages have the same names
+        write_model(self.model, changed(simulation={"step": 1e-3, "end": 0.35}))
+        again = Server(POLHODE, self.model, listen=False, port=server.port)
+        self.addCleanup(again.__exit__)
+        self.addCleanup(self.browser.call, "Page.navigate", url="about:blank")
+        self.browser.wait_for("document.getElementById('lost').hidden && polhodeServe.state().run === 1")
+        self.wait_run(0, "done")
+        self.assertAlmostEqual(self.browser.run("polhodeServe.viewer().state().duration"), 0.35, places=5)
 
 
 if __name__ == "__main__":

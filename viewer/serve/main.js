@@ -82,7 +82,9 @@ function showStale() {
 }
 
 function takeState(event) {
+  const last = state;
   state = JSON.parse(event.data);
+  if (last && last.server !== state.server) { views.page = null; source.run = -1; } // its pages have the same names
   if (!views.shown) { $('title').textContent = state.file; document.title = `${state.file} \u2013 polhode`; }
   showOutcome();
   showFiles();
