@@ -83,6 +83,37 @@ typedef struct cli_option {
         NULL                                                                                       \
   }
 
+/* Options of commands that run a model, which replace values of its file. */
+#define CLI_RUN_OPTIONS                                                                            \
+  {"--method",   "METHOD", "integrator; polhode methods lists them",                               \
+   CLI_OVERRIDE, 0,        "simulation.method"},                                                   \
+      {"--formulation",                                                                            \
+       "FORMULATION",                                                                              \
+       "coordinates; polhode methods lists them",                                                  \
+       CLI_OVERRIDE,                                                                               \
+       0,                                                                                          \
+       "simulation.formulation"},                                                                  \
+      {"--step", "SECONDS", "step size", CLI_OVERRIDE, 0, "simulation.step"},                      \
+      {"--rtol",     "NUMBER", "relative tolerance; selects variable step sizes",                  \
+       CLI_OVERRIDE, 0,        "simulation.rtol"},                                                 \
+      {"--atol",     "NUMBER", "absolute tolerance (m, rad); selects variable step sizes",         \
+       CLI_OVERRIDE, 0,        "simulation.atol"},                                                 \
+      {"--initial",                                                                                \
+       "given|equilibrium",                                                                        \
+       "start from the values of the model (default), or at rest in its static equilibrium",       \
+       CLI_OVERRIDE,                                                                               \
+       0,                                                                                          \
+       "simulation.initial"},                                                                      \
+      {"--end", "SECONDS", "end time; the run starts at 0", CLI_OVERRIDE, 0, "simulation.end"},    \
+      {"--threads",  "N", "for steps of large mechanisms (default: number of cores)",              \
+       CLI_OVERRIDE, 0,   "simulation.threads"},                                                   \
+      {"--param", "NAME=VALUE", "value of a parameter; may be repeated", CLI_OVERRIDE,             \
+       0,         "parameters."},                                                                  \
+  {                                                                                                \
+    "--set", "KEY=VALUE", "replace any value of the model file; may be repeated", CLI_OVERRIDE, 0, \
+        NULL                                                                                       \
+  }
+
 /* Names of values, of options and operands, define what is allowed there; completion uses them.
  * Alternatives are separated by "|", operands by blanks; "..." after a name: more may follow;
  * brackets around it: it may be left out; ",..." after a name: a list with commas.

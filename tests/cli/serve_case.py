@@ -2,6 +2,8 @@
 import http.client
 import json
 import os
+import pathlib
+import shutil
 import signal
 import subprocess
 import threading
@@ -29,6 +31,15 @@ def save(path, text):
 
 def write_model(path, model):
     save(path, json.dumps(model, indent=1))
+
+
+def fresh_model(test):
+    """A folder with the name of a test and the pendulum as its model."""
+    folder = pathlib.Path(test.id().split(".")[-1])
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    write_model(folder / "model.json", PENDULUM)
+    return folder, folder / "model.json"
 
 
 def listening_sockets(pid):

@@ -7,7 +7,6 @@ import copy
 import json
 import os
 import pathlib
-import shutil
 import signal
 import socket
 import subprocess
@@ -15,7 +14,7 @@ import sys
 import time
 import unittest
 
-from serve_case import PENDULUM, Server, children_of, listening_sockets, save, write_model
+from serve_case import PENDULUM, Server, children_of, fresh_model, listening_sockets, save, write_model
 
 POLHODE = SOURCE = None
 LONG = 2000.0  # s of simulated time: minutes of a run
@@ -30,11 +29,7 @@ def changed(**keys):
 
 class Serve(unittest.TestCase):
     def setUp(self):
-        self.folder = pathlib.Path(self.id().split(".")[-1])
-        shutil.rmtree(self.folder, ignore_errors=True)
-        self.folder.mkdir()
-        self.model = self.folder / "model.json"
-        write_model(self.model, PENDULUM)
+        self.folder, self.model = fresh_model(self)
         os.environ["TMPDIR"] = str((self.folder / "tmp").resolve())
         (self.folder / "tmp").mkdir()
 
