@@ -54,6 +54,7 @@ typedef struct cli_args {
   /* of serve */
   const char *port;
   int open, no_open;
+  int watch;  /* of run */
   int served; /* a run for the page of serve: --json with what the table has */
   int help;
   int num_overrides; /* "key.path=value" for pol_model_read_file */
@@ -196,6 +197,15 @@ const cli_option *cli_command_option(const cli_command *command, int index);
 /* What polhode run does with a model that has been read, without checkpoints.  Gives the exit
  * status. */
 int cli_run_model(const cli_args *args, const pol_model *model);
+
+/* --- run --watch, serve.c --------------------------------------------------------------------- */
+
+/* Starts a process that serves a page of the run that follows, with its result args->out, and
+ * prints the address.  Progress, and at the end the report (as of --json, a reference that is taken
+ * over; NULL: none), go to the page.  cli_follow_end waits until open pages have the result.  Gives
+ * the exit status. */
+int cli_follow_begin(const cli_args *args, const pol_model *model);
+void cli_follow_end(json_t *report);
 
 /* --- reference.c ------------------------------------------------------------------------------ */
 

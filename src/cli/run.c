@@ -72,6 +72,8 @@ static int report(const cli_args *args, const cli_outcome *outcome)
   } else if (!args->quiet && outcome->simulation != NULL) {
     cli_summary_print(outcome);
   }
+  fflush(stdout);
+  if (args->watch) cli_follow_end(cli_summary_json(outcome));
   if (failed) return CLI_FAILED;
   return interrupted ? CLI_SIGNALLED + cli_stop_signal() : CLI_DONE;
 }
@@ -340,6 +342,9 @@ static int run(const cli_args *given)
   if (out != NULL && strcmp(out, "-") == 0 && args->json)
     rule = "must not be standard output beside --json, which writes there";
   if (rule != NULL) return cli_refuse_one("polhode run", args->json, "--out", out, rule);
+  if (args->watch && (args->out == NULL || strcmp(suffix, ".h5") != 0))
+    return cli_refuse_one("polhode run", args->json, "--watch", "",
+                          "needs --out FILE.h5, which the page reads");
   checkpoint saved = {.path = args->checkpoint, .every = 60.0};
   if (saved.path != NULL && saved.path[0] == '\0')
     return cli_refuse_one("polhode run", args->json, "--checkpoint", "", "the file name is empty");
@@ -360,6 +365,7 @@ static int run(const cli_args *given)
   result = cli_check_model_output("polhode run", args, "--out", out, model);
   if (result == CLI_DONE)
     result = cli_check_model_output("polhode run", args, "--checkpoint", saved.path, model);
+  if (result == CLI_DONE && args->watch) result = cli_follow_begin(args, model);
   if (result == CLI_DONE) result = run_checked(args, &saved, model);
   pol_model_free(&model);
   return result;
@@ -377,6 +383,8 @@ static const cli_option options[] = {
      offsetof(cli_args, checkpoint_every), NULL},
     {"--from", "FILE", "continue from a checkpoint of the same model and options", CLI_TEXT,
      offsetof(cli_args, from), NULL},
+    {"--watch", NULL, "serve a page that shows the run while it goes on; needs --out FILE.h5",
+     CLI_FLAG, offsetof(cli_args, watch), NULL},
     {"--verbose", NULL, "also parameters and iterations of the method, residuals, invariants",
      CLI_FLAG, offsetof(cli_args, verbose), NULL},
     {"--accuracy", NULL, "estimate the error by a second run; default: for runs below a second",
@@ -399,6 +407,7 @@ const cli_command cli_run = {
             "immediately. Results up to a failure or an interruption are kept.\n\n"
             "With --checkpoint a run can be continued later: --from gives the numbers of\n"
             "the uninterrupted run, to the last bit; its result begins at the checkpoint.\n\n"
+            "With --watch a page in the browser shows the run while it goes on.\n\n"
             "Exit status: 0 done, 1 the simulation failed, 2 invalid input, 130 stopped by\n"
             "Ctrl-C (143 by SIGTERM).",
     .examples = "  polhode run " MODEL "\n"

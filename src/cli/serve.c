@@ -23,6 +23,19 @@ static int serve(const cli_args *args)
   return cli_server_run(args, (int)port);
 }
 #else
+int cli_follow_begin(const cli_args *args, const pol_model *model)
+{
+  (void)model;
+  return cli_refuse_one("polhode run", args->json, "--watch", "",
+                        "is not in this polhode: it was built without libmicrohttpd (Debian: "
+                        "libmicrohttpd-dev)");
+}
+
+void cli_follow_end(json_t *report)
+{
+  json_decref(report);
+}
+
 static int serve(const cli_args *args)
 {
   return cli_refuse_one("polhode serve", args->json, "serve", "",

@@ -77,7 +77,18 @@ class Server:
         self.process = subprocess.Popen(
             [polhode, "serve", str(model), "--port", str(port), "--no-open", *map(str, options)],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        line = self.process.stdout.readline()
+        self._begin(self.process.stdout.readline(), listen)
+
+    @classmethod
+    def follow(cls, polhode, *arguments):
+        """polhode run --watch with a page that listens."""
+        self = cls.__new__(cls)
+        self.process = subprocess.Popen([polhode, "run", *map(str, arguments), "--watch"],
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self._begin(self.process.stderr.readline().removeprefix("polhode run: "), True)
+        return self
+
+    def _begin(self, line, listen):
         if not line.startswith("http://127.0.0.1:"):
             raise AssertionError(line + self.process.stderr.read())
         self.address = line.split()[0]
