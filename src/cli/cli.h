@@ -55,6 +55,7 @@ typedef struct cli_args {
   /* of serve */
   const char *port;
   int open, no_open;
+  int watch;  /* of run */
   int served; /* a run for the page of serve: --json with what the table has */
   int help;
   int num_overrides; /* "key.path=value" for pol_model_read_file */
@@ -81,6 +82,37 @@ typedef struct cli_option {
 #define CLI_JSON_OPTION                                                                            \
   {                                                                                                \
     "--json", NULL, "print one JSON object instead of text", CLI_FLAG, offsetof(cli_args, json),   \
+        NULL                                                                                       \
+  }
+
+/* Options of commands that run a model, which replace values of its file. */
+#define CLI_RUN_OPTIONS                                                                            \
+  {"--method",   "METHOD", "integrator; polhode methods lists them",                               \
+   CLI_OVERRIDE, 0,        "simulation.method"},                                                   \
+      {"--formulation",                                                                            \
+       "FORMULATION",                                                                              \
+       "coordinates; polhode methods lists them",                                                  \
+       CLI_OVERRIDE,                                                                               \
+       0,                                                                                          \
+       "simulation.formulation"},                                                                  \
+      {"--step", "SECONDS", "step size", CLI_OVERRIDE, 0, "simulation.step"},                      \
+      {"--rtol",     "NUMBER", "relative tolerance; selects variable step sizes",                  \
+       CLI_OVERRIDE, 0,        "simulation.rtol"},                                                 \
+      {"--atol",     "NUMBER", "absolute tolerance (m, rad); selects variable step sizes",         \
+       CLI_OVERRIDE, 0,        "simulation.atol"},                                                 \
+      {"--initial",                                                                                \
+       "given|equilibrium",                                                                        \
+       "start from the values of the model (default), or at rest in its static equilibrium",       \
+       CLI_OVERRIDE,                                                                               \
+       0,                                                                                          \
+       "simulation.initial"},                                                                      \
+      {"--end", "SECONDS", "end time; the run starts at 0", CLI_OVERRIDE, 0, "simulation.end"},    \
+      {"--threads",  "N", "for steps of large mechanisms (default: number of cores)",              \
+       CLI_OVERRIDE, 0,   "simulation.threads"},                                                   \
+      {"--param", "NAME=VALUE", "value of a parameter; may be repeated", CLI_OVERRIDE,             \
+       0,         "parameters."},                                                                  \
+  {                                                                                                \
+    "--set", "KEY=VALUE", "replace any value of the model file; may be repeated", CLI_OVERRIDE, 0, \
         NULL                                                                                       \
   }
 
@@ -166,6 +198,15 @@ const cli_option *cli_command_option(const cli_command *command, int index);
 /* What polhode run does with a model that has been read, without checkpoints.  Gives the exit
  * status. */
 int cli_run_model(const cli_args *args, const pol_model *model);
+
+/* --- run --watch, serve.c --------------------------------------------------------------------- */
+
+/* Starts a process that serves a page of the run that follows, with its result args->out, and
+ * prints the address.  Progress, and at the end the report (as of --json, a reference that is taken
+ * over; NULL: none), go to the page.  cli_follow_end waits until open pages have the result.  Gives
+ * the exit status. */
+int cli_follow_begin(const cli_args *args, const pol_model *model);
+void cli_follow_end(json_t *report);
 
 /* --- reference.c ------------------------------------------------------------------------------ */
 

@@ -73,6 +73,8 @@ static int report(const cli_args *args, const cli_outcome *outcome)
   } else if (!args->quiet && outcome->simulation != NULL) {
     cli_summary_print(outcome);
   }
+  fflush(stdout);
+  if (args->watch) cli_follow_end(cli_summary_json(outcome));
   if (failed) return CLI_FAILED;
   return interrupted ? CLI_SIGNALLED + cli_stop_signal() : CLI_DONE;
 }
@@ -415,6 +417,9 @@ static int run(const cli_args *given)
   if (out != NULL && strcmp(out, "-") == 0 && args->json)
     rule = "must not be standard output beside --json, which writes there";
   if (rule != NULL) return cli_refuse_one("polhode run", args->json, "--out", out, rule);
+  if (args->watch && (args->out == NULL || strcmp(suffix, ".h5") != 0))
+    return cli_refuse_one("polhode run", args->json, "--watch", "",
+                          "needs --out FILE.h5, which the page reads");
   checkpoint saved = {.path = args->checkpoint, .every = 60.0};
   if (saved.path != NULL && saved.path[0] == '\0')
     return cli_refuse_one("polhode run", args->json, "--checkpoint", "", "the file name is empty");
@@ -441,6 +446,7 @@ static int run(const cli_args *given)
   result = cli_check_model_output("polhode run", args, "--out", out, model);
   if (result == CLI_DONE)
     result = cli_check_model_output("polhode run", args, "--checkpoint", saved.path, model);
+  if (result == CLI_DONE && args->watch) result = cli_follow_begin(args, model);
   if (result == CLI_DONE) result = run_checked(args, &saved, model);
   free(saved.times);
   pol_model_free(&model);
@@ -452,25 +458,7 @@ static int run(const cli_args *given)
 static const cli_option options[] = {
     {"--out", "FILE.h5|FILE.csv", "write every step, or the output times, to this file", CLI_TEXT,
      offsetof(cli_args, out), NULL},
-    {"--method", "METHOD", "integrator; polhode methods lists them", CLI_OVERRIDE, 0,
-     "simulation.method"},
-    {"--formulation", "FORMULATION", "coordinates; polhode methods lists them", CLI_OVERRIDE, 0,
-     "simulation.formulation"},
-    {"--step", "SECONDS", "step size", CLI_OVERRIDE, 0, "simulation.step"},
-    {"--rtol", "NUMBER", "relative tolerance; selects variable step sizes", CLI_OVERRIDE, 0,
-     "simulation.rtol"},
-    {"--atol", "NUMBER", "absolute tolerance (m, rad); selects variable step sizes", CLI_OVERRIDE,
-     0, "simulation.atol"},
-    {"--initial", "given|equilibrium",
-     "start from the values of the model (default), or at rest in its static equilibrium",
-     CLI_OVERRIDE, 0, "simulation.initial"},
-    {"--end", "SECONDS", "end time; the run starts at 0", CLI_OVERRIDE, 0, "simulation.end"},
-    {"--threads", "N", "for steps of large mechanisms (default: number of cores)", CLI_OVERRIDE, 0,
-     "simulation.threads"},
-    {"--param", "NAME=VALUE", "value of a parameter; may be repeated", CLI_OVERRIDE, 0,
-     "parameters."},
-    {"--set", "KEY=VALUE", "replace any value of the model file; may be repeated", CLI_OVERRIDE, 0,
-     NULL},
+    CLI_RUN_OPTIONS,
     {"--checkpoint", "FILE", "save the state there, at the end, at Ctrl-C and every minute",
      CLI_TEXT, offsetof(cli_args, checkpoint), NULL},
     {"--checkpoint-every", "SECONDS", "of wall time, instead of every minute", CLI_TEXT,
@@ -481,6 +469,8 @@ static const cli_option options[] = {
      CLI_TEXT, offsetof(cli_args, from), NULL},
     {"--at", "T", "with --from: from this time on, instead of the last saved state", CLI_TEXT,
      offsetof(cli_args, at), NULL},
+    {"--watch", NULL, "serve a page that shows the run while it goes on; needs --out FILE.h5",
+     CLI_FLAG, offsetof(cli_args, watch), NULL},
     {"--verbose", NULL, "also parameters and iterations of the method, residuals, invariants",
      CLI_FLAG, offsetof(cli_args, verbose), NULL},
     {"--accuracy", NULL, "estimate the error by coarser runs; default: for runs below a second",
@@ -504,6 +494,7 @@ const cli_command cli_run = {
             "A run can be continued later, also to a later end: from its result FILE.h5,\n"
             "which keeps the state of its end, or from a file of --checkpoint. --from gives\n"
             "the numbers of the uninterrupted run, to the last bit.\n\n"
+            "With --watch a page in the browser shows the run while it goes on.\n\n"
             "Exit status: 0 done, 1 the simulation failed, 2 invalid input, 130 stopped by\n"
             "Ctrl-C (143 by SIGTERM).",
     .examples = "  polhode run " MODEL "\n"

@@ -23,6 +23,19 @@ static int serve(const cli_args *args)
   return cli_server_run(args, (int)port);
 }
 #else
+int cli_follow_begin(const cli_args *args, const pol_model *model)
+{
+  (void)model;
+  return cli_refuse_one("polhode run", args->json, "--watch", "",
+                        "is not in this polhode: it was built without libmicrohttpd (Debian: "
+                        "libmicrohttpd-dev)");
+}
+
+void cli_follow_end(json_t *report)
+{
+  json_decref(report);
+}
+
 static int serve(const cli_args *args)
 {
   return cli_refuse_one("polhode serve", args->json, "serve", "",
@@ -37,25 +50,7 @@ static const cli_option options[] = {
     {"--open", NULL, "open the page in a browser (default: on a desktop, from a terminal)",
      CLI_FLAG, offsetof(cli_args, open), NULL},
     {"--no-open", NULL, "only print the address", CLI_FLAG, offsetof(cli_args, no_open), NULL},
-    {"--method", "METHOD", "integrator; polhode methods lists them", CLI_OVERRIDE, 0,
-     "simulation.method"},
-    {"--formulation", "FORMULATION", "coordinates; polhode methods lists them", CLI_OVERRIDE, 0,
-     "simulation.formulation"},
-    {"--step", "SECONDS", "step size", CLI_OVERRIDE, 0, "simulation.step"},
-    {"--rtol", "NUMBER", "relative tolerance; selects variable step sizes", CLI_OVERRIDE, 0,
-     "simulation.rtol"},
-    {"--atol", "NUMBER", "absolute tolerance (m, rad); selects variable step sizes", CLI_OVERRIDE,
-     0, "simulation.atol"},
-    {"--initial", "given|equilibrium",
-     "start from the values of the model (default), or at rest in its static equilibrium",
-     CLI_OVERRIDE, 0, "simulation.initial"},
-    {"--end", "SECONDS", "end time; the run starts at 0", CLI_OVERRIDE, 0, "simulation.end"},
-    {"--threads", "N", "for steps of large mechanisms (default: number of cores)", CLI_OVERRIDE, 0,
-     "simulation.threads"},
-    {"--param", "NAME=VALUE", "value of a parameter to start with; may be repeated", CLI_OVERRIDE,
-     0, "parameters."},
-    {"--set", "KEY=VALUE", "replace any value of the model file; may be repeated", CLI_OVERRIDE, 0,
-     NULL},
+    CLI_RUN_OPTIONS,
     {"--accuracy", NULL, "estimate the error by a second run; default: for runs below a second",
      CLI_FLAG, offsetof(cli_args, accuracy), NULL},
     CLI_JSON_OPTION,

@@ -6,6 +6,7 @@
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <spawn.h>
@@ -13,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/json_out.h"
@@ -59,18 +62,20 @@ json_t *cli_server_state(const cli_server *server)
                                          : json_pack("{s:s, s:I, s:b}", "page", server->view, "run",
                                                      (json_int_t)strtol(server->view, NULL, 10),
                                                      "partial", strchr(server->view, '.') != NULL);
-  return json_pack("{s:s, s:o, s:o, s:I, s:s, s:o, s:o, s:o, s:O, s:o, s:o, s:I}",   //
-                   "version", pol_version(),                                         //
-                   "model", cli_json_text(server->model),                            //
-                   "file", cli_json_text(slash != NULL ? slash + 1 : server->model), //
-                   "run", (json_int_t)server->run_number,                            //
-                   "status", server->run.pid != 0 ? "running" : server->status,      //
-                   "seconds", cli_json_number(server->seconds),                      //
-                   "report", short_report(server->report),                           //
-                   "view", view,                                                     //
-                   "parameters", server->parameters,                                 //
-                   "values", values,                                                 //
-                   "files", files,                                                   //
+  return json_pack("{s:b, s:I, s:s, s:o, s:o, s:I, s:s, s:o, s:o, s:o, s:O, s:o, s:o, s:I}", //
+                   "follows", server->follows != NULL,                                       //
+                   "server", (json_int_t)server->id,                                         //
+                   "version", pol_version(),                                                 //
+                   "model", cli_json_text(server->model),                                    //
+                   "file", cli_json_text(slash != NULL ? slash + 1 : server->model),         //
+                   "run", (json_int_t)server->run_number,                                    //
+                   "status", server->run.pid != 0 ? "running" : server->status,              //
+                   "seconds", cli_json_number(server->seconds),                              //
+                   "report", short_report(server->report),                                   //
+                   "view", view,                                                             //
+                   "parameters", server->parameters,                                         //
+                   "values", values,                                                         //
+                   "files", files,                                                           //
                    "result", (json_int_t)server->result_number);
 }
 
@@ -176,11 +181,30 @@ static void wait_and_answer(cli_server *server)
   cli_http_work(server, &reads, &writes, &excepts);
 }
 
+/* The terminal is closed. */
+static volatile sig_atomic_t hung_up;
+
+static void note_hangup(int number)
+{
+  (void)number;
+  hung_up = 1;
+}
+
 static void loop(cli_server *server)
 {
-  while (!cli_stop_signal()) {
+  /* a run that was followed is over when an open page has its result; or after some seconds */
+  static const double patience = 10.0;
+  double over = 0.0; /* clock */
+  while (!cli_stop_signal() && !hung_up) {
     wait_and_answer(server);
     cli_server_attend(server);
+    if (server->follows != NULL && server->run.pid == 0 && server->page.pid == 0) {
+      const int shown = over > 0.0 && (server->loads > 0 || cli_seconds() > over + patience);
+      if (shown || !cli_http_is_seen(server)) return;
+      if (over == 0.0) cli_server_show_result(server);
+      if (over == 0.0) over = cli_seconds();
+    }
+    if (server->follows != NULL) continue;
     if (cli_watch_changed(&server->watch, cli_seconds())) {
       server->wanted = 1;
       server->cancels = 1;
@@ -206,44 +230,132 @@ static void remove_folder(const cli_server *server)
   rmdir(server->folder);
 }
 
-int cli_server_run(const cli_args *args, int port)
+/* Serves on the open socket until the end, in a temporary folder.  Gives the exit status. */
+static int serve(cli_server *server)
 {
-  const char *temporary = getenv("TMPDIR");
-  cli_server server = {.args = args,
-                       .model = args->operand,
-                       .status = "waiting",
-                       .parameters = json_array(),
-                       .values = json_object(),
-                       .wanted = 1};
-  int result = open_socket(&server, port);
-  if (result == CLI_DONE) {
-    server.folder = cli_format("%s/polhode-serve-XXXXXX",
-                               temporary != NULL && temporary[0] != '\0' ? temporary : "/tmp");
-    result = CLI_FAILED;
-    if (server.folder == NULL || mkdtemp(server.folder) == NULL) {
-      cli_complain("polhode serve", "no temporary folder: %s", strerror(errno));
+  const char *given = getenv("TMPDIR");
+  int result = CLI_FAILED;
+  server->folder =
+      cli_format("%s/polhode-serve-XXXXXX", given != NULL && given[0] != '\0' ? given : "/tmp");
+  if (server->folder == NULL || mkdtemp(server->folder) == NULL) {
+    cli_complain("polhode serve", "no temporary folder: %s", strerror(errno));
+    close(server->socket);
+  } else {
+    cli_catch_signals();
+    signal(SIGPIPE, SIG_IGN); /* a page that is closed ends its request only */
+    signal(SIGHUP, note_hangup);
+    if (!cli_http_start(server)) {
+      cli_complain("polhode serve", "the server cannot start");
+      close(server->socket);
     } else {
-      cli_catch_signals();
-      signal(SIGPIPE, SIG_IGN); /* a page that is closed ends its request only */
-      server.files = cli_files_of_model(server.model, NULL);
-      cli_watch_set(&server.watch, server.files);
-      if (!cli_http_start(&server)) {
-        cli_complain("polhode serve", "the server cannot start");
-      } else if (announce(&server)) {
-        loop(&server);
+      if (server->follows != NULL || announce(server)) {
+        loop(server);
         result = CLI_DONE;
       }
-      cli_server_cancel(&server);
-      cli_http_stop(&server);
-      remove_folder(&server);
+      cli_server_cancel(server);
+      cli_http_stop(server);
     }
-    if (server.socket >= 0) close(server.socket);
+    remove_folder(server);
   }
-  free(server.folder);
-  cli_watch_free(&server.watch);
+  free(server->folder);
+  cli_watch_free(&server->watch);
+  json_decref(server->files);
+  json_decref(server->parameters);
+  json_decref(server->values);
+  json_decref(server->report);
+  return result;
+}
+
+static cli_server new_server(const cli_args *args)
+{
+  return (cli_server){.args = args,
+                      .model = args->operand,
+                      .id = 100000LL * (long long)time(NULL) + (long long)getpid() % 100000LL,
+                      .status = "waiting",
+                      .parameters = json_array(),
+                      .values = json_object()};
+}
+
+int cli_server_run(const cli_args *args, int port)
+{
+  cli_server server = new_server(args);
+  const int result = open_socket(&server, port);
+  if (result != CLI_DONE) {
+    json_decref(server.parameters);
+    json_decref(server.values);
+    return result;
+  }
+  server.files = cli_files_of_model(server.model, NULL);
+  cli_watch_set(&server.watch, server.files);
+  server.wanted = 1;
+  return serve(&server);
+}
+
+/* --- a run that is followed ------------------------------------------------------------------- */
+
+static struct {
+  int pipe;
+  pid_t pid; /* of the server; 0: there is none */
+} follower;
+
+static void send_progress(const char *stage, double share)
+{
+  cli_server_send(follower.pipe, json_pack("{s:o, s:o}", "stage", cli_json_text(stage), "share",
+                                           cli_json_number(share)));
+}
+
+int cli_follow_begin(const cli_args *args, const pol_model *model)
+{
+  int ends[2];
+  cli_server server = new_server(args);
+  server.follows = args->out;
+  server.run_number = 1;
+  const int result = open_socket(&server, -1);
+  if (result != CLI_DONE) return result;
+  if (pipe(ends) != 0) {
+    cli_complain("polhode run", "--watch: %s", strerror(errno));
+    return CLI_FAILED;
+  }
+  fprintf(stderr, "polhode run: http://127.0.0.1:%d/ shows the run\n", server.port);
+  json_t *tree = json_load_file(server.model, 0, NULL);
+  json_t *parameters = cli_server_parameters(args, tree, model, NULL);
+  server.files = cli_files_of_model(server.model, tree);
+  json_decref(server.parameters);
+  server.parameters = json_incref(json_object_get(parameters, "parameters"));
+  json_decref(parameters);
+  json_decref(tree);
+  fflush(NULL);
+  const pid_t run = getpid();
+  follower.pid = fork();
+  if (follower.pid == 0) {
+    /* Ctrl-C is for the run; the end of the pipe ends the server */
+    setpgid(0, 0);
+    close(ends[1]);
+    fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    server.run = (cli_job){.pid = run, .pipe = ends[0], .started = cli_seconds()};
+    server.next_page = cli_seconds() + 1.0;
+    _exit(serve(&server));
+  }
+  close(ends[0]);
+  close(server.socket);
   json_decref(server.files);
   json_decref(server.parameters);
   json_decref(server.values);
-  json_decref(server.report);
-  return result;
+  follower.pipe = ends[1];
+  signal(SIGPIPE, SIG_IGN); /* the run goes on without its page */
+  cli_progress_listen(send_progress);
+  return CLI_DONE;
+}
+
+void cli_follow_end(json_t *report)
+{
+  if (follower.pid > 0) {
+    if (report != NULL) cli_server_send(follower.pipe, json_pack("{s:O}", "report", report));
+    close(follower.pipe);
+    cli_progress_listen(NULL);
+    while (waitpid(follower.pid, NULL, 0) < 0 && errno == EINTR) {
+    }
+    follower.pid = 0;
+  }
+  json_decref(report);
 }

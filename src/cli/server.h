@@ -64,11 +64,15 @@ enum { CLI_VIEW_SIZE = 32 };
 
 typedef struct cli_server {
   const cli_args *args;
-  const char *model; /* file */
-  char *folder;      /* temporary */
+  const char *model;   /* file */
+  const char *follows; /* the result of a run in the process that made this one (run --watch); NULL:
+                          runs are children of this one */
+  long long id;        /* differs from that of a server before it at the same address */
+  char *folder;        /* temporary */
   int socket, port;
   void *http, *listeners; /* of server_http.c */
   int ends;               /* no more events */
+  long loads;             /* how often the page to show has been loaded */
   cli_watch watch;
   cli_job run, page;
   int wanted;         /* a run is to start, */
@@ -92,7 +96,8 @@ typedef struct cli_server {
   long version, tick; /* count changes of the state, and of stage and share alone */
 } cli_server;
 
-/* Serves until a signal.  Gives the exit status.  port: -1 for the default or the next free one. */
+/* Serves until a signal, or, if it follows a run, until that is over.  Gives the exit status. port:
+ * -1 for the default or the next free one. */
 int cli_server_run(const cli_args *args, int port);
 /* What the page shows, as an object, a new reference. */
 json_t *cli_server_state(const cli_server *server);
@@ -105,6 +110,13 @@ int cli_folder_length(const char *path);
 
 /* Starts a run of the model as it is now. */
 void cli_server_start(cli_server *server);
+/* Writes the page of a run that this server follows and that is over. */
+void cli_server_show_result(cli_server *server);
+/* Messages to the server in the process that runs the model. */
+void cli_server_send(int pipe, json_t *message);
+/* {"parameters": ...} of a model, for such a message; tree: its file.  dropped may be NULL. */
+json_t *cli_server_parameters(const cli_args *args, const json_t *tree, const pol_model *model,
+                              json_t *dropped);
 /* Asks the run to stop; it ends as interrupted, with its results so far. */
 void cli_server_stop(cli_server *server);
 /* Ends the child processes at once; nothing is left of them. */
@@ -116,6 +128,8 @@ void cli_server_attend(cli_server *server);
 
 /* Begins to serve on server->socket; 0 if this fails. */
 int cli_http_start(cli_server *server);
+/* Whether a page listens. */
+int cli_http_is_seen(const cli_server *server);
 /* Adds what is to be waited for, and shortens *seconds. */
 void cli_http_wait(const cli_server *server, fd_set *reads, fd_set *writes, fd_set *excepts,
                    int *most, double *seconds);

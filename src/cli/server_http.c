@@ -36,6 +36,7 @@ typedef struct request {
   char *body;
   size_t size;
   int too_large;
+  int is_view; /* of the page to show */
 } request;
 
 /* --- answers ---------------------------------------------------------------------------------- */
@@ -277,6 +278,8 @@ static enum MHD_Result take_post(cli_server *server, struct MHD_Connection *conn
 {
   if (own->too_large)
     return say(connection, MHD_HTTP_CONTENT_TOO_LARGE, "the request is too large\n");
+  if (server->follows != NULL && strcmp(path, "/stop") != 0)
+    return say(connection, MHD_HTTP_FORBIDDEN, "this run was started by polhode run\n");
   if (strcmp(path, "/run") == 0) {
     server->wanted = server->cancels = 1;
     return say(connection, MHD_HTTP_OK, "");
@@ -315,7 +318,8 @@ static enum MHD_Result take_get(cli_server *server, struct MHD_Connection *conne
   snprintf(text, sizeof text, "/result/%ld", server->result_number);
   if (server->result_number > 0 && strcmp(path, text) == 0) {
     snprintf(text, sizeof text, "run-%ld.h5", server->result_number);
-    char *file = cli_server_path(server, text);
+    char *file =
+        server->follows != NULL ? cli_format("%s", server->follows) : cli_server_path(server, text);
     result = send_file(connection, file, 0, "application/x-hdf5");
     free(file);
     return result;
@@ -359,14 +363,17 @@ static enum MHD_Result take_request(void *user, struct MHD_Connection *connectio
     *size = 0;
     return MHD_YES;
   }
+  own->is_view = strncmp(path, "/view/", 6) == 0 && strcmp(path + 6, server->view) == 0;
   return is_post ? take_post(server, connection, path, own) : take_get(server, connection, path);
 }
 
 static void end_request(void *user, struct MHD_Connection *connection, void **state,
                         enum MHD_RequestTerminationCode why)
 {
+  cli_server *server = user;
   request *own = *state;
-  (void)user, (void)connection, (void)why;
+  (void)connection;
+  if (own != NULL && own->is_view && why == MHD_REQUEST_TERMINATED_COMPLETED_OK) server->loads++;
   if (own != NULL) free(own->body);
   free(own);
   *state = NULL;
@@ -381,8 +388,13 @@ int cli_http_start(cli_server *server)
                        MHD_OPTION_LISTEN_SOCKET, server->socket,                              //
                        MHD_OPTION_CONNECTION_LIMIT, 128u, MHD_OPTION_CONNECTION_TIMEOUT, 60u, //
                        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)65536,                     //
-                       MHD_OPTION_NOTIFY_COMPLETED, end_request, NULL, MHD_OPTION_END);
+                       MHD_OPTION_NOTIFY_COMPLETED, end_request, server, MHD_OPTION_END);
   return server->http != NULL;
+}
+
+int cli_http_is_seen(const cli_server *server)
+{
+  return server->listeners != NULL;
 }
 
 void cli_http_wait(const cli_server *server, fd_set *reads, fd_set *writes, fd_set *excepts,

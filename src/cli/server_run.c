@@ -26,19 +26,24 @@
 
 static int message_pipe;
 
-/* Sends an object, a reference that is taken over.  A server that has gone ends the child. */
-static void send_message(json_t *message)
+void cli_server_send(int pipe, json_t *message)
 {
   char *text = message != NULL ? json_dumps(message, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
   const size_t size = text != NULL ? strlen(text) + 1 : 0;
   if (text != NULL) text[size - 1] = '\n';
   for (size_t sent = 0; sent < size;) {
-    const ssize_t count = write(message_pipe, text + sent, size - sent);
-    if (count < 0 && errno != EINTR) _exit(CLI_FAILED);
+    const ssize_t count = write(pipe, text + sent, size - sent);
+    if (count < 0 && errno != EINTR) break; /* the server has gone */
     if (count > 0) sent += (size_t)count;
   }
   free(text);
   json_decref(message);
+}
+
+/* The same from a child, which ends with the server (SIGPIPE). */
+static void send_message(json_t *message)
+{
+  cli_server_send(message_pipe, message);
 }
 
 static void send_progress(const char *stage, double share)
@@ -105,8 +110,8 @@ static void add_values(const cli_server *server, const json_t *tree, cli_args *a
   args->num_overrides = count;
 }
 
-static void send_parameters(const cli_args *args, const json_t *tree, const pol_model *model,
-                            json_t *dropped)
+json_t *cli_server_parameters(const cli_args *args, const json_t *tree, const pol_model *model,
+                              json_t *dropped)
 {
   json_t *list = json_array();
   for (int i = 0; i < model->num_parameters; i++) {
@@ -122,7 +127,7 @@ static void send_parameters(const cli_args *args, const json_t *tree, const pol_
     if (value != NULL) cli_json_set(&item, json_is_number(value) ? "base" : "expression", value);
     cli_json_append(&list, item);
   }
-  send_message(json_pack("{s:o, s:o}", "parameters", list, "dropped", dropped));
+  return json_pack("{s:o, s:o*}", "parameters", list, "dropped", dropped);
 }
 
 /* --- in the child: work ----------------------------------------------------------------------- */
@@ -136,7 +141,8 @@ static void write_page(const cli_server *server, const char *view)
   pol_model *model = NULL;
   pol_errors errors = {0};
   snprintf(name, sizeof name, "run-%ld.h5", server->run_number);
-  char *from = cli_server_path(server, name);
+  char *from =
+      server->follows != NULL ? cli_format("%s", server->follows) : cli_server_path(server, name);
   snprintf(name, sizeof name, "view-%s.html", view);
   char *to = cli_server_path(server, name);
   const int length = cli_folder_length(server->model);
@@ -174,7 +180,7 @@ static int run_child(cli_server *server)
   args.quiet = args.verbose = 0;
   int status = cli_read_model(&args, &model);
   if (status != CLI_DONE) return status;
-  send_parameters(server->args, tree, model, dropped);
+  send_message(cli_server_parameters(server->args, tree, model, dropped));
   status = cli_run_model(&args, model);
   fflush(stdout);
   if (args.out != NULL && access(args.out, R_OK) == 0) {
@@ -205,6 +211,7 @@ static void be_child(cli_server *server, int (*work)(cli_server *), int pipe, co
   signal(SIGPIPE, SIG_DFL);
   signal(SIGINT, SIG_DFL);
   signal(SIGTERM, SIG_DFL);
+  signal(SIGHUP, SIG_DFL);
   for (int i = 0; i < 3; i++)
     if (streams[i] < 0 || dup2(streams[i], i) < 0) _exit(CLI_FAILED);
   message_pipe = dup2(pipe, 3);
@@ -235,7 +242,8 @@ static int start_job(cli_server *server, cli_job *job, int (*work)(cli_server *)
   return 1;
 }
 
-/* Waits for a child that has ended or is about to; gives its status as waitpid does. */
+/* Waits for a child that has ended or is about to; gives its status as waitpid does.  What is no
+ * child, a run that is followed, is only left. */
 static int end_job(cli_job *job)
 {
   int status = 0;
@@ -268,6 +276,7 @@ static void show_view(cli_server *server, const char *view)
   remove_file(server, view_format, server->old_view);
   memcpy(server->old_view, server->view, sizeof server->view);
   snprintf(server->view, sizeof server->view, "%s", view);
+  server->loads = 0;
   server->version++;
 }
 
@@ -278,6 +287,7 @@ static void take_message(cli_server *server, const cli_job *job, const json_t *m
   const char *stage = json_string_value(json_object_get(message, "stage"));
   const char *page = json_string_value(json_object_get(message, "page"));
   const char *no_page = json_string_value(json_object_get(message, "no_page"));
+  json_t *report = json_object_get(message, "report");
   size_t index;
   if (files != NULL) {
     json_decref(server->files);
@@ -294,6 +304,9 @@ static void take_message(cli_server *server, const cli_job *job, const json_t *m
     snprintf(server->stage, sizeof server->stage, "%s", stage);
     server->share = json_number_value(json_object_get(message, "share"));
     server->tick++;
+  } else if (report != NULL) {
+    json_decref(server->report);
+    server->report = json_incref(report);
   } else if (page != NULL) {
     show_view(server, page);
   } else if (no_page != NULL && job == &server->run) {
@@ -371,8 +384,10 @@ static void finish_run(cli_server *server, int wait_status)
   char number[CLI_VIEW_SIZE];
   char *report = cli_server_path(server, "run.json");
   server->seconds = cli_seconds() - server->run.started;
-  json_decref(server->report);
-  server->report = report != NULL ? json_load_file(report, 0, NULL) : NULL;
+  if (server->follows == NULL) {
+    json_decref(server->report);
+    server->report = report != NULL ? json_load_file(report, 0, NULL) : NULL;
+  }
   free(report);
   if (server->report == NULL) server->report = crash_report(server, wait_status);
   const char *status = json_string_value(json_object_get(server->report, "status"));
@@ -385,7 +400,8 @@ static void finish_run(cli_server *server, int wait_status)
   }
   /* its result takes the place of the one before */
   snprintf(number, sizeof number, "run-%ld.h5", server->run_number);
-  char *result = cli_server_path(server, number);
+  char *result =
+      server->follows != NULL ? cli_format("%s", server->follows) : cli_server_path(server, number);
   if (result != NULL && access(result, R_OK) == 0) {
     snprintf(number, sizeof number, "%ld", server->result_number);
     if (server->result_number > 0) remove_file(server, run_format, number);
@@ -393,7 +409,13 @@ static void finish_run(cli_server *server, int wait_status)
   }
   free(result);
   server->version++;
-  if (!server->args->quiet && !server->args->json) print_run(server);
+  if (!server->args->quiet && !server->args->json && server->follows == NULL) print_run(server);
+}
+
+void cli_server_show_result(cli_server *server)
+{
+  snprintf(server->new_view, sizeof server->new_view, "%ld", server->run_number);
+  start_job(server, &server->page, page_child, "page");
 }
 
 void cli_server_start(cli_server *server)
@@ -418,7 +440,7 @@ void cli_server_stop(cli_server *server)
   static const double patience = 3.0; /* s */
   if (server->run.pid == 0 || server->run.deadline > 0.0) return;
   kill(server->run.pid, SIGINT);
-  server->run.deadline = cli_seconds() + patience;
+  if (server->follows == NULL) server->run.deadline = cli_seconds() + patience;
 }
 
 void cli_server_cancel(cli_server *server)
@@ -427,7 +449,7 @@ void cli_server_cancel(cli_server *server)
   cli_job *const jobs[] = {&server->run, &server->page};
   for (int i = 0; i < 2; i++) {
     if (jobs[i]->pid == 0) continue;
-    kill(jobs[i]->pid, SIGKILL);
+    if (i == 1 || server->follows == NULL) kill(jobs[i]->pid, SIGKILL);
     end_job(jobs[i]);
     snprintf(number, sizeof number, "%ld", server->run_number);
     if (i == 0 && strcmp(server->view, number) != 0) remove_file(server, view_format, number);

@@ -99,15 +99,16 @@ void cli_print_row(const char *label, const char *format, ...);
  */
 
 typedef struct cli_progress {
-  int shown;      /* whether there is a bar at all */
+  int shown; /* whether there is a bar, or a listener */
+  int bar;
   double start;   /* clock when it began */
   double next;    /* clock when it may be drawn again */
   char text[160]; /* on the line now */
   char note[80];  /* what is under way, shown after the bar where the line has room */
 } cli_progress;
 
-/* From now on progress goes to this function, ten times per second at most, instead of a bar: what
- * is under way, and the share done, 0 if it is not known.  NULL: a bar again. */
+/* From now on progress goes to this function too, ten times per second at most: what is under way,
+ * and the share done, 0 if it is not known. */
 void cli_progress_listen(void (*listener)(const char *stage, double share));
 
 /* Seconds of a clock that never goes back. */

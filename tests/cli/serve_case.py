@@ -2,6 +2,8 @@
 import http.client
 import json
 import os
+import pathlib
+import shutil
 import signal
 import subprocess
 import threading
@@ -29,6 +31,15 @@ def save(path, text):
 
 def write_model(path, model):
     save(path, json.dumps(model, indent=1))
+
+
+def fresh_model(test):
+    """A folder with the name of a test and the pendulum as its model."""
+    folder = pathlib.Path(test.id().split(".")[-1])
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    write_model(folder / "model.json", PENDULUM)
+    return folder, folder / "model.json"
 
 
 def listening_sockets(pid):
@@ -62,11 +73,22 @@ def children_of(pid):
 class Server:
     """polhode serve and one page that listens; use it in a with statement."""
 
-    def __init__(self, polhode, model, *options, listen=True):
+    def __init__(self, polhode, model, *options, listen=True, port=0):
         self.process = subprocess.Popen(
-            [polhode, "serve", str(model), "--port", "0", "--no-open", *map(str, options)],
+            [polhode, "serve", str(model), "--port", str(port), "--no-open", *map(str, options)],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        line = self.process.stdout.readline()
+        self._begin(self.process.stdout.readline(), listen)
+
+    @classmethod
+    def follow(cls, polhode, *arguments):
+        """polhode run --watch with a page that listens."""
+        self = cls.__new__(cls)
+        self.process = subprocess.Popen([polhode, "run", *map(str, arguments), "--watch"],
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self._begin(self.process.stderr.readline().removeprefix("polhode run: "), True)
+        return self
+
+    def _begin(self, line, listen):
         if not line.startswith("http://127.0.0.1:"):
             raise AssertionError(line + self.process.stderr.read())
         self.address = line.split()[0]

@@ -7,7 +7,6 @@ import copy
 import json
 import os
 import pathlib
-import shutil
 import signal
 import socket
 import subprocess
@@ -15,7 +14,7 @@ import sys
 import time
 import unittest
 
-from serve_case import PENDULUM, Server, children_of, listening_sockets, save, write_model
+from serve_case import PENDULUM, Server, children_of, fresh_model, listening_sockets, save, write_model
 
 POLHODE = SOURCE = None
 LONG = 2000.0  # s of simulated time: minutes of a run
@@ -30,11 +29,7 @@ def changed(**keys):
 
 class Serve(unittest.TestCase):
     def setUp(self):
-        self.folder = pathlib.Path(self.id().split(".")[-1])
-        shutil.rmtree(self.folder, ignore_errors=True)
-        self.folder.mkdir()
-        self.model = self.folder / "model.json"
-        write_model(self.model, PENDULUM)
+        self.folder, self.model = fresh_model(self)
         os.environ["TMPDIR"] = str((self.folder / "tmp").resolve())
         (self.folder / "tmp").mkdir()
 
@@ -313,7 +308,7 @@ class Serve(unittest.TestCase):
 
     def test_end_while_running(self):
         write_model(self.model, changed(simulation={"step": 1e-4, "end": LONG}))
-        for how in (signal.SIGINT, signal.SIGTERM):
+        for how in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             with self.serve() as server:
                 server.wait(lambda s: s["status"] == "running" and s["parameters"])
                 child = children_of(server.process.pid)
@@ -343,6 +338,40 @@ class Serve(unittest.TestCase):
             self.assertAlmostEqual(failure["t"], 0.1, delta=0.002)
             self.assertTrue(failure["step"] >= 100 and failure["advice"] and "pull" in failure["where"], failure)
             self.assertEqual(state["view"], {"page": "1", "run": 1, "partial": False})
+
+    def test_run_that_is_watched(self):
+        """polhode run --watch: the page follows, and the run is the same as without."""
+        result, plain = self.folder / "r.h5", self.folder / "plain.h5"
+        for words in ([], ["--out", self.folder / "r.csv"]):
+            done = subprocess.run([POLHODE, "run", self.model, "--watch", *words], capture_output=True, text=True)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("--watch: needs --out FILE.h5", done.stderr)
+        subprocess.run([POLHODE, "run", self.model, "--out", plain, "-q"], check=True)
+        subprocess.run([POLHODE, "run", self.model, "--out", result, "-q", "--watch"], check=True, capture_output=True)
+        tables = []
+        for file in (plain, result):
+            table = file.with_suffix(".csv")
+            subprocess.run([POLHODE, "export", file, "bob", "--out", table, "-q"], check=True)
+            tables.append(table.read_bytes())
+        self.assertEqual(*tables)
+        # stopped by the page; the run reports as after Ctrl-C
+        write_model(self.model, changed(simulation={"step": 1e-4, "end": LONG, "output": {"step": 0.01}}))
+        with Server.follow(POLHODE, self.model, "--out", result) as run:
+            state = run.wait(lambda s: s["view"] is not None)
+            self.assertEqual((state["status"], state["follows"], state["view"]["partial"]), ("running", True, True))
+            self.assertEqual(state["parameters"][0]["value"], 0.5)
+            self.assertEqual(listening_sockets(children_of(run.process.pid)[0]), [f"tcp 0100007F:{run.port:04X}"])
+            self.assertEqual(listening_sockets(run.process.pid), [])
+            self.assertGreater(run.progress[-1]["share"], 0.0)
+            self.assertEqual(run.post("/parameters", {"values": {"L": 1}})[0], 403)
+            self.assertEqual(run.post("/run")[0], 403)
+            self.assertEqual(run.post("/stop")[0], 200)
+            state = run.wait(lambda s: s["status"] == "interrupted" and s["view"]["page"] == "1")
+            self.assertIn(b'id="scene"', run.request("GET", "/view/1")[1])
+            out, err = run.process.communicate(timeout=20)
+        self.assertEqual(run.process.returncode, 130)
+        self.assertIn("interrupted at t = ", err)
+        self.assertIn("interrupted     t = ", out)
 
     # --- parameters ---------------------------------------------------------------------------------
 

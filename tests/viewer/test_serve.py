@@ -6,7 +6,6 @@
 import copy
 import json
 import pathlib
-import shutil
 import sys
 import time
 import unittest
@@ -15,7 +14,7 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
 
 from browser import Browser
 from page_case import VIEW, is_blue, real_problems
-from serve_case import PENDULUM, Server, save, write_model
+from serve_case import PENDULUM, Server, fresh_model, save, write_model
 
 POLHODE = SOURCE = None
 
@@ -38,11 +37,7 @@ class ServePage(unittest.TestCase):
         cls.browser.close()
 
     def setUp(self):
-        self.folder = pathlib.Path(self.id().split(".")[-1])
-        shutil.rmtree(self.folder, ignore_errors=True)
-        self.folder.mkdir()
-        self.model = self.folder / "model.json"
-        write_model(self.model, PENDULUM)
+        self.folder, self.model = fresh_model(self)
 
     def open(self, *options):
         server = Server(POLHODE, self.model, *options, listen=False)
@@ -204,6 +199,14 @@ class ServePage(unittest.TestCase):
         # the server ends: the page says so
         self.assertEqual(server.end()[0], 0)
         self.browser.wait_for("!document.getElementById('lost').hidden")
+        # and goes on with the next one at this address, whose pages have the same names
+        write_model(self.model, changed(simulation={"step": 1e-3, "end": 0.35}))
+        again = Server(POLHODE, self.model, listen=False, port=server.port)
+        self.addCleanup(again.__exit__)
+        self.addCleanup(self.browser.call, "Page.navigate", url="about:blank")
+        self.browser.wait_for("document.getElementById('lost').hidden && polhodeServe.state().run === 1")
+        self.wait_run(0, "done")
+        self.assertAlmostEqual(self.browser.run("polhodeServe.viewer().state().duration"), 0.35, places=5)
 
 
 if __name__ == "__main__":

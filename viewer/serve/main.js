@@ -82,8 +82,14 @@ function showStale() {
 }
 
 function takeState(event) {
+  const last = state;
   state = JSON.parse(event.data);
+  if (last && last.server !== state.server) { views.page = null; source.run = -1; } // its pages have the same names
   if (!views.shown) { $('title').textContent = state.file; document.title = `${state.file} \u2013 polhode`; }
+  $('again').hidden = state.follows;
+  $('rows').inert = state.follows;
+  $('lost').firstChild.textContent = state.follows && state.status !== 'running' ? 'The run is over. ' : 'The server has ended. ';
+  $('lost').classList.toggle('over', state.follows && state.status !== 'running');
   showOutcome();
   showFiles();
   showStale();
