@@ -99,10 +99,7 @@ pol_status poli_row_space_create(poli_row_space **space, const poli_rigid_bodies
   memcpy(s->nodes, bodies->nodes, (size_t)s->num_nodes * sizeof *s->nodes);
   for (int n = 0; n < s->num_nodes; n++) {
     poli_row_node *node = &s->nodes[n];
-    if (own_axes && node->joins) {
-      node->joins = 0;
-      node->plain = NULL; /* of fewer rows */
-    }
+    if (own_axes) node->joins = 0;
     node->block = s->num_blocks;
     s->num_blocks += poli_row_block_size(node) * node->num_sides;
     s->m += node->num_rows;

@@ -16,10 +16,11 @@
  * position.  So a step is about to reach or cross one, or to pass it too fast to resolve how, if d
  * would vanish within two steps at the rate at which d has just fallen.  Columns of length one turn
  * about as fast as the bodies do, so d needs not be measured again before half the time in which it
- * could vanish; nor, if the distances of all constraints fall more slowly, before an eighth of the
+ * could vanish; nor, if the distances of all constraints fall more slowly, before a quarter of the
  * time in which one of them would vanish at its own rate.  Where constraints are redundant, d may
  * also vanish because of which of them were dropped.  So when it has fallen far, they are chosen
- * anew, and only what remains small is a singular position.  All this is done for each component of
+ * anew, and only what remains small is a singular position; on the way into one they are not chosen
+ * again and again.  All this is done for each component of
  * the constraints by itself.
  */
 #include <float.h>
@@ -100,9 +101,13 @@ void poli_simulation_warn(pol_simulation *sim, double t, const char *format, ...
 
 int poli_first_not_finite(int count, const double *x)
 {
-  double sum = 0.0; /* not zero if one is not finite */
-  for (int i = 0; i < count; i++) sum += 0.0 * x[i];
-  for (int i = 0; i < count && !(sum == 0.0); i++)
+  double sum[8] = {0.0}; /* not zero if one is not finite; none waits for the one before */
+  const int even = count - count % 8;
+  for (int i = 0; i < even; i += 8)
+    for (int k = 0; k < 8; k++) sum[k] += 0.0 * x[i + k];
+  for (int i = even; i < count; i++) sum[0] += 0.0 * x[i];
+  for (int k = 1; k < 8; k++) sum[0] += sum[k];
+  for (int i = 0; i < count && !(sum[0] == 0.0); i++)
     if (!isfinite(x[i])) return i;
   return -1;
 }
@@ -297,6 +302,8 @@ pol_status poli_simulation_check_turns(pol_simulation *sim, const pol_state *sta
 
 enum { MAX_PAUSE = 20 };                      /* steps without a look */
 static const double choose_again_below = 0.3; /* of the largest distance since the last choice */
+static const double futile_down_to = 0.1;     /* of the distance of a choice that did not help */
+static const double left_behind = 2.0;        /* the same, of a distance that rises */
 static const double steps_ahead = 2.0;        /* within which d would vanish */
 static const double steps_of_look = 10.0;     /* the same, for a closer look at its rate */
 static const double near_distance = 1e-3;     /* of all distances up to 1 */
@@ -311,6 +318,7 @@ typedef struct loop {
   double rate;        /* at which the distance has fallen since the one before */
   double closing;     /* the same of all constraints, relative to their distances; the largest */
   double chosen;      /* the largest distance since the redundant constraints were chosen */
+  double futile;      /* the distance at which no better choice was found, 0 if it is left behind */
   int inside;         /* a position has been reported, */
   double leave_at;    /* and is left behind where d exceeds this */
   double fastest;     /* angular velocity of a body */
@@ -448,7 +456,9 @@ static void choose_again(poli_watch *w, const pol_state *state, int c, double h)
   loop *l = &w->loops[c];
   const double rate = l->rate, before = l->distance, hardly = 1.1;
   l->chosen = fmax(l->chosen, l->distance);
+  if (l->distance > left_behind * l->futile) l->futile = 0.0;
   if (l->distance > choose_again_below * l->chosen && !is_reached(l, h)) return;
+  if (l->distance > futile_down_to * l->futile && l->futile > 0.0) return;
   if (poli_integrator_choose_in(w->integrator, c)) return;
   memset(w->wanted, 0, (size_t)w->num_loops);
   w->wanted[c] = 1;
@@ -458,6 +468,7 @@ static void choose_again(poli_watch *w, const pol_state *state, int c, double h)
   if (l->distance > hardly * before)
     l->rate = measure_ahead(w, state, h) ? (l->distance - w->distance[c]) / (0.5 * h) : 0.0;
   l->chosen = l->distance;
+  l->futile = l->distance > hardly * before ? 0.0 : l->distance;
   l->closing = HUGE_VAL;
 }
 
