@@ -21,4 +21,7 @@
 #define POLI_WIDE
 #endif
 
+/* For parts of such functions, and for loops whose bounds are constants at each call. */
+#define POLI_INLINE static inline __attribute__((always_inline))
+
 #endif

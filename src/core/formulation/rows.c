@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/parallel.h"
+#include "base/wide.h"
 #include "formulation/formulation.h"
 #include "lie/small.h"
 #include "mechanism/inertia.h"
@@ -67,8 +68,8 @@ static inline void find_blocks(const poli_row_node *node, const int body[2], dou
 }
 
 /* Two points that are joined. */
-static inline void set_points(const places *p, const poli_row_node *node, double *position,
-                              double *blocks)
+POLI_INLINE void set_points(const places *p, const poli_row_node *node, double *position,
+                            double *blocks)
 {
   const poli_pose first = place_of(p, node->joined[0]), second = place_of(p, node->joined[1]);
   double unused[3], *r[2], *z = position + node->row;
@@ -83,8 +84,8 @@ static inline void set_points(const places *p, const poli_row_node *node, double
 
 /* Plain rows of a joint, but for points that are joined, with d(phi) = r x U . dphi2 + tau U . dx2
  * + U x y . dphi1 - tau U . dx1, y = tau (x2 - x1) + r. */
-static inline void set_plain(const places *p, const poli_row_node *node, double *position,
-                             double *blocks)
+POLI_INLINE void set_plain(const places *p, const poli_row_node *node, double *position,
+                           double *blocks)
 {
   const poli_pose first = place_of(p, node->joined[0]), second = place_of(p, node->joined[1]);
   const int before = node->joins ? 3 : 0, count = node->num_rows - before;
@@ -242,7 +243,7 @@ typedef struct joint_rows {
   double *position, *blocks;
 } joint_rows;
 
-static void set_joints(int first, int end, void *user)
+static POLI_WIDE void set_joints(int first, int end, void *user)
 {
   const joint_rows *j = user;
   for (int k = first; k < end; k++) {

@@ -419,14 +419,11 @@ void poli_block_lu_clear(poli_block_lu *lu)
   memset(lu->values, 0, lu->num_values * sizeof *lu->values);
 }
 
-/* For loops whose bounds are constants at each call. */
-#define ALWAYS_INLINE static inline __attribute__((always_inline))
-
 /* --- small blocks ----------------------------------------------------------------------------- */
 
 /* C -= A B; A is rows x inner, B inner x cols */
-ALWAYS_INLINE void subtract_blocks(int rows, int inner, int cols, const double *restrict A,
-                                   const double *restrict B, double *restrict C)
+POLI_INLINE void subtract_blocks(int rows, int inner, int cols, const double *restrict A,
+                                 const double *restrict B, double *restrict C)
 {
   for (int i = 0; i < rows; i++)
     for (int k = 0; k < inner; k++)
@@ -434,8 +431,8 @@ ALWAYS_INLINE void subtract_blocks(int rows, int inner, int cols, const double *
 }
 
 /* B = A B, A inner x inner; work has room for B */
-ALWAYS_INLINE void replace_block(int inner, int cols, const double *restrict A, double *restrict B,
-                                 double *restrict work)
+POLI_INLINE void replace_block(int inner, int cols, const double *restrict A, double *restrict B,
+                               double *restrict work)
 {
   for (int i = 0; i < inner; i++)
     for (int j = 0; j < cols; j++) work[i * cols + j] = A[i * inner] * B[j];
@@ -446,7 +443,7 @@ ALWAYS_INLINE void replace_block(int inner, int cols, const double *restrict A, 
 }
 
 /* A becomes A^T, A rows x cols; work has room for it */
-ALWAYS_INLINE void transpose_block(int rows, int cols, double *restrict A, double *restrict work)
+POLI_INLINE void transpose_block(int rows, int cols, double *restrict A, double *restrict work)
 {
   for (int i = 0; i < rows; i++)
     for (int j = 0; j < cols; j++) work[j * rows + i] = A[i * cols + j];
@@ -454,16 +451,16 @@ ALWAYS_INLINE void transpose_block(int rows, int cols, double *restrict A, doubl
 }
 
 /* y -= A x, with A^T as it is after a factorisation: several rows of y at a time */
-ALWAYS_INLINE void subtract_product(int rows, int cols, const double *restrict A,
-                                    const double *restrict x, double *restrict y)
+POLI_INLINE void subtract_product(int rows, int cols, const double *restrict A,
+                                  const double *restrict x, double *restrict y)
 {
   for (int j = 0; j < cols; j++)
     for (int i = 0; i < rows; i++) y[i] -= A[j * rows + i] * x[j];
 }
 
 /* y = A x, with A^T */
-ALWAYS_INLINE void set_product(int n, const double *restrict A, const double *restrict x,
-                               double *restrict y)
+POLI_INLINE void set_product(int n, const double *restrict A, const double *restrict x,
+                             double *restrict y)
 {
   for (int i = 0; i < n; i++) y[i] = A[i] * x[0];
   for (int j = 1; j < n; j++)
@@ -478,7 +475,7 @@ static inline void note_pivot(part *own, double size, int row)
 }
 
 /* Exchange step with the diagonal entry r. */
-ALWAYS_INLINE void exchange(int n, int r, double *D)
+POLI_INLINE void exchange(int n, int r, double *D)
 {
   const double pivot = 1.0 / D[r * n + r];
   for (int i = 0; i < n; i++) {
@@ -517,7 +514,7 @@ static int invert_three(poli_block_lu *lu, part *own, int k)
 
 /* The inverse of a block in its place, if all pivots are large in the order they have, which is
  * usual; else the block stays as it is.  Returns whether they are. */
-ALWAYS_INLINE int invert_in_order(poli_block_lu *lu, part *own, int k, int n)
+POLI_INLINE int invert_in_order(poli_block_lu *lu, part *own, int k, int n)
 {
   if (n == 3) return invert_three(lu, own, k);
   const double *inverse_scale = lu->inverse_scale + lu->row[k];
@@ -540,8 +537,8 @@ ALWAYS_INLINE int invert_in_order(poli_block_lu *lu, part *own, int k, int n)
 /* The same by exchange steps with the largest diagonal entry relative to its scale; rows that are
  * left with less than the threshold, or left out, are dropped: zero rows and columns.  Returns how
  * many. */
-ALWAYS_INLINE int invert(poli_block_lu *lu, part *own, int k, int n, double threshold,
-                         const unsigned char *left_out)
+POLI_INLINE int invert(poli_block_lu *lu, part *own, int k, int n, double threshold,
+                       const unsigned char *left_out)
 {
   const int row = lu->row[k];
   const double *inverse_scale = lu->inverse_scale + row;
@@ -609,8 +606,8 @@ static inline int has_left_out(const poli_block_lu *lu, int k, int n, const unsi
 }
 
 /* Eliminates node k of size n; `alike`: its later neighbours have that size too. */
-ALWAYS_INLINE int eliminate(poli_block_lu *lu, part *own, int k, int n, int alike, double threshold,
-                            const unsigned char *left_out)
+POLI_INLINE int eliminate(poli_block_lu *lu, part *own, int k, int n, int alike, double threshold,
+                          const unsigned char *left_out)
 {
   const long *to = lu->target + lu->update[k];
   int num_dropped = 0;
@@ -659,7 +656,7 @@ static inline void set_scale(poli_block_lu *lu, part *own, int k)
   }
 }
 
-ALWAYS_INLINE void factor_node(const job *j, part *own, int k)
+POLI_INLINE void factor_node(const job *j, part *own, int k)
 {
   poli_block_lu *lu = j->lu;
 #define ELIMINATE(n, alike)                                                                        \
@@ -685,8 +682,7 @@ static inline int top_node(const poli_block_lu *lu, int i)
 
 static POLI_WIDE void factor_top(const job *j, part *last)
 {
-  for (int i = 0; i < j->lu->num_top && last->finite; i++)
-    factor_node(j, last, top_node(j->lu, i));
+  for (int i = 0; i < j->lu->num_top && last->finite; i++) factor_node(j, last, top_node(j->lu, i));
 }
 
 /* Adds what a part has subtracted from blocks above it. */
@@ -740,8 +736,8 @@ double poli_block_lu_smallest_pivot(const poli_block_lu *lu, int *row)
 }
 
 /* `front`: the unknowns above the part, or NULL. */
-ALWAYS_INLINE void solve_forward(const poli_block_lu *lu, const part *in, double *front, int k,
-                                 int n, int alike, double *x)
+POLI_INLINE void solve_forward(const poli_block_lu *lu, const part *in, double *front, int k, int n,
+                               int alike, double *x)
 {
   double *own = x + lu->row[k], *y = in->work;
   if (n == 0) return;
@@ -753,7 +749,7 @@ ALWAYS_INLINE void solve_forward(const poli_block_lu *lu, const part *in, double
                                                   : x + lu->row[lu->next[e]]);
 }
 
-ALWAYS_INLINE void solve_backward(const poli_block_lu *lu, int k, int n, int alike, double *x)
+POLI_INLINE void solve_backward(const poli_block_lu *lu, int k, int n, int alike, double *x)
 {
   for (int e = lu->first[k]; e < lu->first[k + 1]; e++)
     subtract_product(n, alike ? n : lu->size[lu->next[e]], lu->values + lu->upper[e],
