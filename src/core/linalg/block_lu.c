@@ -25,7 +25,7 @@
 #include "base/wide.h"
 #include "linalg/block_order.h"
 
-enum { MAX_UNROLLED = 5, MAX_PARTS = 16 };
+enum { MAX_UNROLLED = 5, MAX_SUMS = 6, MAX_PARTS = 16 };
 
 /* Nodes from which on a graph has parts. */
 enum { LARGE = 1000 };
@@ -454,8 +454,14 @@ POLI_INLINE void transpose_block(int rows, int cols, double *restrict A, double 
 POLI_INLINE void subtract_product(int rows, int cols, const double *restrict A,
                                   const double *restrict x, double *restrict y)
 {
-  for (int j = 0; j < cols; j++)
-    for (int i = 0; i < rows; i++) y[i] -= A[j * rows + i] * x[j];
+  double sum[MAX_SUMS] = {0.0};
+  for (int first = 0; first < rows; first += MAX_SUMS) {
+    const int count = rows - first < MAX_SUMS ? rows - first : MAX_SUMS;
+    for (int i = 0; i < count; i++) sum[i] = 0.0;
+    for (int j = 0; j < cols; j++)
+      for (int i = 0; i < count; i++) sum[i] += A[j * rows + first + i] * x[j];
+    for (int i = 0; i < count; i++) y[first + i] -= sum[i];
+  }
 }
 
 /* y = A x, with A^T */
