@@ -6,7 +6,7 @@
  * would vanish within two steps at the rate at which d has just fallen.  Columns of length one turn
  * about as fast as the bodies do, so d needs not be measured again before half the time in which it
  * could vanish; nor, if the distances of all constraints fall more slowly, before a quarter of the
- * time in which one of them would vanish at its own rate.
+ * time in which one of them would vanish at its own rate, as long as no body turns far meanwhile.
  *
  * In coarse steps, in which a body turns far, rates say little: d may vanish and rise again within
  * one.  Where a step could contain such a position, the smallest d within it is searched for on the
@@ -37,7 +37,7 @@ static const double steps_of_look = 10.0;     /* the same, for a closer look at 
 static const double near_distance = 1e-3;     /* of all distances up to 1 */
 static const double singular_distance = 1e-7; /* at a singular position, to round-off */
 static const double coarse_turn = 0.1;        /* rotation of a body in a coarse step */
-static const double almost_nothing = 0.1; /* of the distances a quarter of a coarse step aside */
+static const double almost_nothing = 0.1;     /* of the distances aside in a coarse step */
 
 /* What is known of a component of the constraints. */
 typedef struct loop {
@@ -219,23 +219,13 @@ static double measure_within(poli_watch *w, const pol_state *state, int c, doubl
   return w->distance[c];
 }
 
-/* The time within the last step where d is smallest, by samples and a golden section between those
- * beside the lowest; *d is the distance there, *beside that of the nearer of these. */
-static double find_lowest(poli_watch *w, const pol_state *state, int c, double h, double *d,
-                          double *beside)
+/* The smallest d between the times a and b, by golden sections; *t is where. */
+static double find_smallest(poli_watch *w, const pol_state *state, int c, double a, double b,
+                            double *t)
 {
-  enum { QUARTERS = 4, SECTIONS = 7 };
+  enum { SECTIONS = 6 };
   const unsigned char *dropped = pol_integrator_dropped(w->integrator);
-  const double golden = 0.38196601125010515, start = state->t - h;
-  double sample[QUARTERS + 1];
-  int lowest = 0;
-  for (int i = 0; i <= QUARTERS; i++) {
-    sample[i] = measure_within(w, state, c, fmin(start + i * h / QUARTERS, state->t), dropped);
-    if (sample[i] < sample[lowest]) lowest = i;
-  }
-  const int low = lowest > 0 ? lowest - 1 : 0, high = lowest < QUARTERS ? lowest + 1 : QUARTERS;
-  *beside = lowest == QUARTERS ? sample[low] : fmin(sample[low], sample[high]);
-  double a = start + low * h / QUARTERS, b = fmin(start + high * h / QUARTERS, state->t);
+  const double golden = 0.38196601125010515;
   double x = a + golden * (b - a), y = b - golden * (b - a);
   double at_x = measure_within(w, state, c, x, dropped);
   double at_y = measure_within(w, state, c, y, dropped);
@@ -250,9 +240,31 @@ static double find_lowest(poli_watch *w, const pol_state *state, int c, double h
       at_y = measure_within(w, state, c, y, dropped);
     }
   }
-  const int at_end = lowest == QUARTERS && sample[QUARTERS] < fmin(at_x, at_y);
-  *d = at_end ? sample[QUARTERS] : fmin(at_x, at_y);
-  return at_end ? state->t : at_x < at_y ? x : y;
+  *t = at_x < at_y ? x : y;
+  return fmin(at_x, at_y);
+}
+
+/* The time within the last step where d may vanish, around the lowest of some samples; negative if
+ * that is hardly lower than those beside it.  *d is the distance there, and *beside the larger one
+ * of the samples beside it. */
+static double find_lowest(poli_watch *w, const pol_state *state, int c, double h, double *d,
+                          double *beside)
+{
+  enum { PARTS = 4 };
+  const unsigned char *dropped = pol_integrator_dropped(w->integrator);
+  const double start = state->t - h, part = h / PARTS, hardly = 0.6;
+  double sample[PARTS + 1], t;
+  int lowest = PARTS;
+  sample[PARTS] = w->loops[c].distance;
+  for (int i = PARTS - 1; i >= 0; i--) {
+    sample[i] = measure_within(w, state, c, start + i * part, dropped);
+    if (sample[i] < sample[lowest]) lowest = i;
+  }
+  const int low = lowest > 0 ? lowest - 1 : 0, high = lowest < PARTS ? lowest + 1 : PARTS;
+  *beside = fmax(sample[low], sample[high]);
+  if (sample[lowest] < 0.0 || sample[lowest] > hardly * *beside) return -1.0;
+  *d = find_smallest(w, state, c, start + low * part, fmin(start + high * part, state->t), &t);
+  return *d <= almost_nothing * *beside ? t : -1.0;
 }
 
 /* Whether a loop has passed a singular position within the last, coarse step: d falls to almost
@@ -263,8 +275,9 @@ static int has_passed(poli_watch *w, const pol_state *state, int c, double h, do
   double d, beside;
   memset(w->wanted, 0, (size_t)w->num_loops);
   w->wanted[c] = 1;
-  *t = find_lowest(w, state, c, h, &d, &beside);
-  if (d < 0.0 || d > almost_nothing * beside) return 0;
+  const double lowest = find_lowest(w, state, c, h, &d, &beside);
+  if (lowest < 0.0) return 0;
+  *t = lowest;
   const unsigned char *dropped = pol_integrator_dropped(w->integrator);
   d = measure_within(w, state, c, *t, dropped);
   *constraint = w->constraint[c];
@@ -319,8 +332,8 @@ static void judge(poli_watch *w, const pol_state *state, int c, double h, pol_si
    * coarse steps do not show */
   const double fastest = fmax(l->fastest, fabs(l->rate));
   const double wait = 0.5 * l->distance / (fastest * h + DBL_MIN); /* in steps */
-  const double later =
-      is_coarse ? 0.0 : fmin(10.0 * wait, 0.25 / (fmax(l->closing, 0.0) * h + DBL_MIN));
+  double later = fmin(10.0 * wait, 0.25 / (fmax(l->closing, 0.0) * h + DBL_MIN));
+  later = is_coarse ? 0.0 : fmin(later, coarse_turn / (turn + DBL_MIN));
   l->due = state->t + h * fmin(fmax(wait, later), MAX_PAUSE);
 }
 
@@ -375,4 +388,11 @@ double poli_watch_distance(const poli_watch *watch)
   for (int c = 0; watch && c < watch->num_loops; c++)
     if (watch->loops[c].constraint >= 0) least = fmin(least, watch->loops[c].distance);
   return least;
+}
+
+int poli_watch_is_inside(const poli_watch *watch)
+{
+  for (int c = 0; watch && c < watch->num_loops; c++)
+    if (watch->loops[c].inside) return 1;
+  return 0;
 }
