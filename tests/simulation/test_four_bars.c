@@ -229,12 +229,69 @@ static void steps_end_in_flat_positions(void **state)
     }
 }
 
+/* In index 2 a step across a flat position may lose energy: never without a word. */
+static void losses_are_reported(void **state)
+{
+  (void)state;
+  static const double steps[] = {1e-3, 2e-3, 2.5e-3, 4e-3};
+  for (int count = 3; count <= 5; count++)
+    for (size_t k = 0; k < sizeof steps / sizeof steps[0]; k++) {
+      pol_model *model = four_bars(count, 0.0, 1.0, 0);
+      model->settings.options.index = POL_INDEX_2;
+      model->settings.step = steps[k];
+      model->settings.end = 10.0;
+      pol_simulation *simulation = start(model);
+      double kinetic = 0.0;
+      pol_status status = POL_OK;
+      while (status == POL_OK && !pol_simulation_finished(simulation)) {
+        status = pol_simulation_step(simulation);
+        kinetic = fmax(kinetic, pol_simulation_summary(simulation)->energy.kinetic);
+      }
+      const pol_summary *summary = pol_simulation_summary(simulation);
+      int reported = 0;
+      for (int i = 0; i < summary->num_warnings; i++)
+        reported |= strstr(summary->warnings[i].message, "the energy changes by") != NULL;
+      if (summary->max_energy_drift > 0.01 * kinetic && !reported)
+        fail_msg("%d, %g: %g J", count, steps[k], summary->max_energy_drift);
+      if (summary->max_energy_drift < 0.003 * kinetic) assert_false(reported);
+      pol_simulation_free(&simulation);
+      pol_model_free(&model);
+    }
+}
+
+/* Steps in which rods turn far find the flat positions, and no others. */
+static void coarse_steps_find_flat_positions(void **state)
+{
+  (void)state;
+  static const char *const methods[] = {"geom1", "rattle"};
+  for (int k = 0; k < 12; k++) {
+    const int flat = k % 2;
+    pol_model *model = flat ? four_bars(1, 0.0, 1.0, 0)
+                            : read_model(POLHODE_SOURCE_DIR "/tests/data/loops/four_bar.json");
+    pol_settings *settings = &model->settings;
+    pol_options_set_method(&settings->options, methods[k / 2 % 2]);
+    settings->variable = 1;
+    pol_control *control = &settings->options.control;
+    control->rtol = control->atol_translation = control->atol_rotation = pow(10.0, -3.0 - k / 4);
+    settings->end = flat ? 1.0 : 3.0;
+    pol_simulation *simulation = start(model);
+    step_to_end(simulation);
+    const pol_singular *found = &pol_simulation_summary(simulation)->singular;
+    if ((found->count > 0) != flat || (flat && fabs(found->t - 0.7076) > 0.02))
+      fail_msg("%d: %ld near %g s", k, (long)found->count, found->t);
+    pol_simulation_free(&simulation);
+    pol_model_free(&model);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(flat_positions_are_passed),
                                      cmocka_unit_test(flat_positions_are_passed_by_all_steps),
                                      cmocka_unit_test(drift_falls_with_the_tolerance),
                                      cmocka_unit_test(small_steps_pass_flat_positions),
-                                     cmocka_unit_test(steps_end_in_flat_positions)};
+                                     cmocka_unit_test(steps_end_in_flat_positions),
+                                     cmocka_unit_test(losses_are_reported),
+                                     cmocka_unit_test(coarse_steps_find_flat_positions)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

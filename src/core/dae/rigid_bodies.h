@@ -22,11 +22,13 @@ typedef struct poli_rigid_body {
   double inertia[9], inverse[9]; /* body axes */
 } poli_rigid_body;
 
-/* A row of a joint beside points that are joined, in one line of the cache: for vectors U fixed in
+/* A row of a joint, in one line of the cache: for vectors U fixed in
  * the first body and r fixed in the second, phi = U . (tau (x2 - x1) + r) - offset. */
 typedef struct poli_plain_row {
   double U[3], r[3]; /* in the axes of the bodies */
-  double tau, offset;
+  double offset;
+  int tau;    /* 0 or 1 */
+  int shares; /* r and tau with the row before */
 } poli_plain_row;
 
 /* Constraints in rows one behind the other, such as those of a joint, and the bodies that they act
@@ -47,6 +49,7 @@ typedef struct poli_row_node {
   const double (*axes)[3]; /* its own first three rows are along these, fixed in joined[0]; NULL:
                               inertial axes */
   const poli_plain_row *plain; /* the rows behind those of joined points; NULL: of another kind */
+  const poli_plain_row *own;   /* all rows as in the dae; NULL: one is of another kind */
 } poli_row_node;
 
 /* Numbers of a block. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/parallel.h"
+#include "base/wide.h"
 
 enum { MAX_ROWS = 6 }; /* of a node */
 
@@ -99,10 +100,7 @@ pol_status poli_row_space_create(poli_row_space **space, const poli_rigid_bodies
   memcpy(s->nodes, bodies->nodes, (size_t)s->num_nodes * sizeof *s->nodes);
   for (int n = 0; n < s->num_nodes; n++) {
     poli_row_node *node = &s->nodes[n];
-    if (own_axes && node->joins) {
-      node->joins = 0;
-      node->plain = NULL; /* of fewer rows */
-    }
+    if (own_axes) node->joins = 0;
     node->block = s->num_blocks;
     s->num_blocks += poli_row_block_size(node) * node->num_sides;
     s->m += node->num_rows;
@@ -189,8 +187,8 @@ static inline void scale_joined(const poli_row_side *own, const double r[3], con
   }
 }
 
-__attribute__((noinline)) static void scale_others(const poli_row_side *own, const double *B,
-                                                   const double D[9], double d, double *X)
+__attribute__((noinline)) static POLI_WIDE void
+scale_others(const poli_row_side *own, const double *B, const double D[9], double d, double *X)
 {
   for (int i = 0; i < own->others; i++, B += 6, X += 6) {
     poli_m3_apply_transposed(D, B, X);
@@ -213,9 +211,9 @@ static inline void add_joined(const poli_row_side *row, const double X[9], doubl
 }
 
 /* to += X B^T of all rows of two sides: `above` and `left` joined ones, n and m others. */
-static inline void add_product(const poli_row_side *row, int above, int n, const scaled_rows *X,
-                               double d, const poli_row_side *col, int left, int m, const double *B,
-                               double *to)
+POLI_INLINE void add_product(const poli_row_side *row, int above, int n, const scaled_rows *X,
+                             double d, const poli_row_side *col, int left, int m, const double *B,
+                             double *to)
 {
   const int cols = left + m;
   if (above && left) add_joined(row, X->joined, d, col, B, cols, to);
@@ -238,7 +236,7 @@ static inline void add_product(const poli_row_side *row, int above, int n, const
 }
 
 /* The same for five rows that are not joined, those of a hinge in its own axes. */
-static inline void add_five(const double *X, const double *B, double *to)
+POLI_INLINE void add_five(const double *X, const double *B, double *to)
 {
   double turned[6][6]; /* six columns, which are two, four or eight at a time to a processor */
   for (int k = 0; k < 6; k++) {
@@ -255,9 +253,10 @@ static inline void add_five(const double *X, const double *B, double *to)
 }
 
 /* The same for the rows that the sides have; hinges have loops that the compiler can unroll. */
-__attribute__((noinline)) static void add_others(const poli_row_side *row, const scaled_rows *X,
-                                                 double d, const poli_row_side *col,
-                                                 const double *B, double *to)
+__attribute__((noinline)) static POLI_WIDE void add_others(const poli_row_side *row,
+                                                           const scaled_rows *X, double d,
+                                                           const poli_row_side *col,
+                                                           const double *B, double *to)
 {
   if (row->joined && row->others == 2 && col->joined && col->others == 2)
     add_product(row, 3, 2, X, d, col, 3, 2, B, to);
@@ -276,7 +275,7 @@ typedef struct job {
 } job;
 
 /* The blocks in the rows of some nodes: no others add to these. */
-static void assemble_nodes(int first, int end, void *user)
+static POLI_WIDE void assemble_nodes(int first, int end, void *user)
 {
   const job *j = user;
   const poli_row_space *s = j->space;
@@ -314,7 +313,7 @@ void poli_row_space_assemble(const poli_row_space *space, const double *B1, cons
   poli_parallel_ranges(space->threads, space->num_nodes, assemble_nodes, &j);
 }
 
-static void add_rates_of_nodes(int first, int end, void *user)
+static POLI_WIDE void add_rates_of_nodes(int first, int end, void *user)
 {
   const job *j = user;
   const poli_row_space *s = j->space;

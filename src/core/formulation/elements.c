@@ -63,11 +63,11 @@ void poli_formulation_update_joint_history(double t, const double *q, double *hi
     const poli_turn *turn = &f->turns[k];
     double R[2][9], y[3], z[3], row[2];
     for (int i = 0; i < 2; i++) {
-      poli_frame frame = *poli_ground_frame();
       if (turn->q[i] >= 0) {
         poli_quat_to_matrix(q + turn->q[i], R[i]);
         continue;
       }
+      poli_frame frame = *poli_ground_frame();
       if (turn->body[i] != POL_GROUND) poli_formulation_frame(f, q, NULL, turn->body[i], &frame);
       poli_m3_copy(frame.R, R[i]);
     }

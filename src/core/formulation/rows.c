@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/parallel.h"
+#include "base/wide.h"
 #include "formulation/formulation.h"
 #include "lie/small.h"
 #include "mechanism/inertia.h"
@@ -67,8 +68,8 @@ static inline void find_blocks(const poli_row_node *node, const int body[2], dou
 }
 
 /* Two points that are joined. */
-static inline void set_points(const places *p, const poli_row_node *node, double *position,
-                              double *blocks)
+POLI_INLINE void set_points(const places *p, const poli_row_node *node, double *position,
+                            double *blocks)
 {
   const poli_pose first = place_of(p, node->joined[0]), second = place_of(p, node->joined[1]);
   double unused[3], *r[2], *z = position + node->row;
@@ -81,27 +82,31 @@ static inline void set_points(const places *p, const poli_row_node *node, double
   poli_v3_copy(r2, r[1]);
 }
 
-/* The rows of a joint but for points that are joined, with d(phi) = r x U . dphi2 + tau U . dx2 + U
- * x y . dphi1 - tau U . dx1, y = tau (x2 - x1) + r. */
-static inline void set_plain(const places *p, const poli_row_node *node, double *position,
-                             double *blocks)
+/* Plain rows of a joint, but for points that are joined, with d(phi) = r x U . dphi2 + tau U . dx2
+ * + U x y . dphi1 - tau U . dx1, y = tau (x2 - x1) + r. */
+POLI_INLINE void set_plain(const places *p, const poli_row_node *node, double *position,
+                           double *blocks)
 {
   const poli_pose first = place_of(p, node->joined[0]), second = place_of(p, node->joined[1]);
   const int before = node->joins ? 3 : 0, count = node->num_rows - before;
   double unused[6 * POL_MAX_JOINT_ROWS], *B[2], *phi = position + node->row + before;
+  const poli_plain_row *rows = node->joins ? node->plain : node->own;
   find_blocks(node, node->joined, blocks, unused, B);
-  double *B1 = B[0] + before, *B2 = B[1] + before;
+  double *B1 = B[0] + before, *B2 = B[1] + before, r[3] = {0.0}, y[3] = {0.0};
   for (int k = 0; k < count; k++, B1 += 6, B2 += 6) {
-    const poli_plain_row *row = &node->plain[k];
-    double U[3], r[3], y[3];
+    const poli_plain_row *row = &rows[k];
+    const double tau = row->tau;
+    double U[3];
     poli_m3_apply(first.R, row->U, U);
-    poli_m3_apply(second.R, row->r, r);
-    for (int i = 0; i < 3; i++) y[i] = row->tau * (second.x[i] - first.x[i]) + r[i];
+    if (!row->shares) {
+      poli_m3_apply(second.R, row->r, r);
+      for (int i = 0; i < 3; i++) y[i] = tau * (second.x[i] - first.x[i]) + r[i];
+    }
     phi[k] = poli_v3_dot(U, y) - row->offset;
     poli_v3_cross(U, y, B1);
     poli_v3_cross(r, U, B2);
-    poli_v3_scale(-row->tau, U, B1 + 3);
-    poli_v3_scale(row->tau, U, B2 + 3);
+    poli_v3_scale(-tau, U, B1 + 3);
+    poli_v3_scale(tau, U, B2 + 3);
   }
 }
 
@@ -238,14 +243,14 @@ typedef struct joint_rows {
   double *position, *blocks;
 } joint_rows;
 
-static void set_joints(int first, int end, void *user)
+static POLI_WIDE void set_joints(int first, int end, void *user)
 {
   const joint_rows *j = user;
   for (int k = first; k < end; k++) {
     const poli_row_node *node = &j->nodes[k];
     if (node->joins) set_points(j->places, node, j->position, j->blocks);
     if (node->joins && node->num_rows == 3) continue;
-    if (node->plain)
+    if (node->joins ? node->plain : node->own)
       set_plain(j->places, node, j->position, j->blocks);
     else
       set_joint(j->places, &j->places->f->joints[k].kernel, node, j->position, j->blocks);
@@ -274,7 +279,7 @@ static pol_status evaluate_rows(const poli_row_node *nodes, int num_nodes, int t
     const poli_joint_kernel *kernel = &f->joints[k].kernel; /* large: hardly ever read */
     if (node->joins) set_points(&p, node, position, blocks);
     if (node->joins && node->num_rows == 3) continue;
-    if (node->plain)
+    if (node->joins ? node->plain : node->own)
       set_plain(&p, node, position, blocks);
     else if (kernel->radius > 0.0)
       status = set_rolling(&p, kernel, position + node->row, blocks + node->block,
@@ -346,22 +351,28 @@ static void add_sides(poli_row_node *node, const int body[2])
   }
 }
 
-/* The plain rows of a joint behind its `skipped` first views, if all are; returns how many. */
-static int set_plain_rows(const poli_joint_kernel *kernel, int skipped, poli_plain_row *to)
+/* The rows of a joint, and where its plain rows behind those of joined points are: NULL if one is
+ * not plain; the same of all rows. */
+static void set_plain_rows(const poli_joint_kernel *kernel, poli_plain_row *to, poli_row_node *node)
 {
-  int count = 0;
-  if (kernel->radius > 0.0) return -1;
-  for (int i = skipped; i < kernel->num_views; i++) {
+  int others = kernel->radius > 0.0, all = others;
+  node->plain = to + (node->joins ? 3 : 0);
+  node->own = to;
+  for (int i = 0; i < kernel->num_views; i++) {
     const poli_view *view = &kernel->view[i];
-    if (view->adds || view->distance || view->global) return -1;
-    for (int k = 0; k < view->num_rows; k++, count++) {
-      poli_v3_copy(view->axis[k], to[count].U);
-      poli_v3_copy(view->s, to[count].r);
-      to[count].tau = view->tau;
-      to[count].offset = view->offset[k];
+    const int special = view->adds || view->distance || view->global;
+    all |= special;
+    if (i > 0 || !node->joins) others |= special;
+    for (int k = 0; k < view->num_rows && !view->adds; k++, to++) {
+      poli_v3_copy(view->axis[k], to->U);
+      poli_v3_copy(view->s, to->r);
+      to->tau = view->tau != 0.0;
+      to->shares = k > 0;
+      to->offset = view->offset[k];
     }
   }
-  return count;
+  if (others) node->plain = NULL;
+  if (all) node->own = NULL;
 }
 
 /* Joints, drives, couplings and the rows of rolling without slip, in the order of their rows, then
@@ -373,7 +384,6 @@ static pol_status set_nodes(pol_formulation *f, poli_rigid_bodies *to)
   for (int k = 0; k < f->num_joints; k++) {
     const poli_joint_kernel *kernel = &f->joints[k].kernel;
     most += kernel->num_slip > 0;
-    /* set_plain_rows may write the rows of some views before it finds one that is not plain */
     most_plain += (size_t)kernel->num_rows;
   }
   poli_row_node *node = to->nodes = calloc(most + 1, sizeof *to->nodes);
@@ -389,10 +399,8 @@ static pol_status set_nodes(pol_formulation *f, poli_rigid_bodies *to)
     poli_v3_copy(kernel->view[0].point, node->arm[0]);
     poli_v3_copy(kernel->view[0].s, node->arm[1]);
     add_sides(node, kernel->body);
-    const int count = set_plain_rows(kernel, node->joins, plain);
-    if (count < 0) continue;
-    node->plain = plain;
-    plain += count;
+    set_plain_rows(kernel, plain, node);
+    plain += kernel->num_rows;
   }
   for (int k = 0; k < f->num_drives; k++, node++) {
     *node = (poli_row_node){.row = f->drives[k].placed.row, .num_rows = 1};

@@ -34,6 +34,7 @@
 #include "base/arena.h"
 #include "base/monitor.h"
 #include "base/parallel.h"
+#include "base/wide.h"
 #include "dae/dae.h"
 #include "dae/extension.h"
 #include "dae/row_space.h"
@@ -225,7 +226,7 @@ static inline void run_bodies(const poli_alpha *s, body_loop *loop, void (*task)
   poli_parallel_ranges(s->rows->space->threads, s->rows->bodies->count, task, loop);
 }
 
-static void set_rotations_of(int first, int end, void *user)
+static POLI_WIDE void set_rotations_of(int first, int end, void *user)
 {
   const body_loop *loop = user;
   const poli_alpha_rows *r = loop->s->rows;
@@ -324,7 +325,7 @@ void poli_alpha_rows_add_transposed(poli_alpha *s, double scale, const double *e
   }
 }
 
-static void turn_velocities(int first, int end, void *user)
+static POLI_WIDE void turn_velocities(int first, int end, void *user)
 {
   const body_loop *loop = user;
   const poli_alpha_rows *r = loop->s->rows;
@@ -361,7 +362,7 @@ static inline void apply_inertia(const poli_alpha_rows *r, int b, const double w
 }
 
 /* h (M v' + g + B^T lambda) of a body, in the velocities of the dae. */
-static inline void set_balance(const poli_alpha *s, int b, double *balance)
+POLI_INLINE void set_balance(const poli_alpha *s, int b, double *balance)
 {
   const poli_alpha_rows *r = s->rows;
   const poli_rigid_body *body = &r->bodies->items[b];
@@ -383,7 +384,7 @@ static inline void set_balance(const poli_alpha *s, int b, double *balance)
     out[i] = s->h * (body->mass * (vd[i] - r->bodies->gravity[i]) + wrench[3 + i]);
 }
 
-static void set_balances(int first, int end, void *user)
+static POLI_WIDE void set_balances(int first, int end, void *user)
 {
   const body_loop *loop = user;
   for (int b = first; b < end; b++) set_balance(loop->s, b, loop->to);
@@ -648,7 +649,7 @@ pol_status poli_alpha_rows_velocity_defect(poli_alpha *s, const double *v, doubl
 
 /* --- solution --------------------------------------------------------------------------------- */
 
-static void move_bodies(int first, int end, void *user)
+static POLI_WIDE void move_bodies(int first, int end, void *user)
 {
   const body_loop *loop = user;
   const poli_alpha *s = loop->s;
@@ -676,7 +677,7 @@ static void add_moved(const poli_alpha *s, const double *y, int by_velocity, dou
   poli_row_space_add_rates(r->space, by_velocity ? r->velocity_B : r->matrix_B, r->moved, rows);
 }
 
-static void respond(int first, int end, void *user)
+static POLI_WIDE void respond(int first, int end, void *user)
 {
   const body_loop *loop = user;
   const poli_alpha_rows *r = loop->s->rows;
@@ -705,7 +706,7 @@ static void subtract_response(const poli_alpha *s, const double *mu, int of_eta,
 }
 
 /* y = A^-1 a */
-static void solve_bodies(int first, int end, void *user)
+static POLI_WIDE void solve_bodies(int first, int end, void *user)
 {
   const body_loop *loop = user;
   const poli_alpha_rows *r = loop->s->rows;

@@ -1,7 +1,8 @@
 /* Block-sparse LU.  With the nodes in the order of elimination, node k has later neighbours N(k);
  * U_kj = A_kk^-1 A_kj, then A_ij -= A_ik U_kj for all i, j in N(k).  The inverse of a diagonal
  * block takes the place of the block (exchange steps with diagonal pivots).  The blocks of N(k)
- * that an elimination changes, fill included, are looked up once.
+ * that an elimination changes, fill included, are looked up once.  Blocks that are done are
+ * transposed: solutions add up their columns, in which no number waits for the one before.
  *
  * The order is AMD's (Amestoy, Davis, Duff 1996), the later neighbours follow from the elimination
  * tree: N(k) is the union of k's own and those of its children, less k.
@@ -21,9 +22,10 @@
 #include <string.h>
 
 #include "base/parallel.h"
+#include "base/wide.h"
 #include "linalg/block_order.h"
 
-enum { MAX_UNROLLED = 5, MAX_PARTS = 16 };
+enum { MAX_UNROLLED = 5, MAX_SUMS = 6, MAX_PARTS = 16 };
 
 /* Nodes from which on a graph has parts. */
 enum { LARGE = 1000 };
@@ -417,14 +419,11 @@ void poli_block_lu_clear(poli_block_lu *lu)
   memset(lu->values, 0, lu->num_values * sizeof *lu->values);
 }
 
-/* For loops whose bounds are constants at each call. */
-#define ALWAYS_INLINE static inline __attribute__((always_inline))
-
 /* --- small blocks ----------------------------------------------------------------------------- */
 
 /* C -= A B; A is rows x inner, B inner x cols */
-ALWAYS_INLINE void subtract_blocks(int rows, int inner, int cols, const double *restrict A,
-                                   const double *restrict B, double *restrict C)
+POLI_INLINE void subtract_blocks(int rows, int inner, int cols, const double *restrict A,
+                                 const double *restrict B, double *restrict C)
 {
   for (int i = 0; i < rows; i++)
     for (int k = 0; k < inner; k++)
@@ -432,8 +431,8 @@ ALWAYS_INLINE void subtract_blocks(int rows, int inner, int cols, const double *
 }
 
 /* B = A B, A inner x inner; work has room for B */
-ALWAYS_INLINE void replace_block(int inner, int cols, const double *restrict A, double *restrict B,
-                                 double *restrict work)
+POLI_INLINE void replace_block(int inner, int cols, const double *restrict A, double *restrict B,
+                               double *restrict work)
 {
   for (int i = 0; i < inner; i++)
     for (int j = 0; j < cols; j++) work[i * cols + j] = A[i * inner] * B[j];
@@ -443,25 +442,35 @@ ALWAYS_INLINE void replace_block(int inner, int cols, const double *restrict A, 
   for (int i = 0; i < inner * cols; i++) B[i] = work[i];
 }
 
-/* y -= A x */
-ALWAYS_INLINE void subtract_product(int rows, int cols, const double *restrict A,
-                                    const double *restrict x, double *restrict y)
+/* A becomes A^T, A rows x cols; work has room for it */
+POLI_INLINE void transpose_block(int rows, int cols, double *restrict A, double *restrict work)
 {
-  for (int i = 0; i < rows; i++) {
-    double sum = 0.0;
-    for (int j = 0; j < cols; j++) sum += A[i * cols + j] * x[j];
-    y[i] -= sum;
+  for (int i = 0; i < rows; i++)
+    for (int j = 0; j < cols; j++) work[j * rows + i] = A[i * cols + j];
+  for (int i = 0; i < rows * cols; i++) A[i] = work[i];
+}
+
+/* y -= A x, with A^T as it is after a factorisation: several rows of y at a time */
+POLI_INLINE void subtract_product(int rows, int cols, const double *restrict A,
+                                  const double *restrict x, double *restrict y)
+{
+  double sum[MAX_SUMS] = {0.0};
+  for (int first = 0; first < rows; first += MAX_SUMS) {
+    const int count = rows - first < MAX_SUMS ? rows - first : MAX_SUMS;
+    for (int i = 0; i < count; i++) sum[i] = 0.0;
+    for (int j = 0; j < cols; j++)
+      for (int i = 0; i < count; i++) sum[i] += A[j * rows + first + i] * x[j];
+    for (int i = 0; i < count; i++) y[first + i] -= sum[i];
   }
 }
 
-/* y = A x */
-ALWAYS_INLINE void set_product(int n, const double *restrict A, const double *restrict x,
-                               double *restrict y)
+/* y = A x, with A^T */
+POLI_INLINE void set_product(int n, const double *restrict A, const double *restrict x,
+                             double *restrict y)
 {
-  for (int i = 0; i < n; i++) {
-    y[i] = 0.0;
-    for (int j = 0; j < n; j++) y[i] += A[i * n + j] * x[j];
-  }
+  for (int i = 0; i < n; i++) y[i] = A[i] * x[0];
+  for (int j = 1; j < n; j++)
+    for (int i = 0; i < n; i++) y[i] += A[j * n + i] * x[j];
 }
 
 static inline void note_pivot(part *own, double size, int row)
@@ -472,7 +481,7 @@ static inline void note_pivot(part *own, double size, int row)
 }
 
 /* Exchange step with the diagonal entry r. */
-ALWAYS_INLINE void exchange(int n, int r, double *D)
+POLI_INLINE void exchange(int n, int r, double *D)
 {
   const double pivot = 1.0 / D[r * n + r];
   for (int i = 0; i < n; i++) {
@@ -511,7 +520,7 @@ static int invert_three(poli_block_lu *lu, part *own, int k)
 
 /* The inverse of a block in its place, if all pivots are large in the order they have, which is
  * usual; else the block stays as it is.  Returns whether they are. */
-ALWAYS_INLINE int invert_in_order(poli_block_lu *lu, part *own, int k, int n)
+POLI_INLINE int invert_in_order(poli_block_lu *lu, part *own, int k, int n)
 {
   if (n == 3) return invert_three(lu, own, k);
   const double *inverse_scale = lu->inverse_scale + lu->row[k];
@@ -534,8 +543,8 @@ ALWAYS_INLINE int invert_in_order(poli_block_lu *lu, part *own, int k, int n)
 /* The same by exchange steps with the largest diagonal entry relative to its scale; rows that are
  * left with less than the threshold, or left out, are dropped: zero rows and columns.  Returns how
  * many. */
-ALWAYS_INLINE int invert(poli_block_lu *lu, part *own, int k, int n, double threshold,
-                         const unsigned char *left_out)
+POLI_INLINE int invert(poli_block_lu *lu, part *own, int k, int n, double threshold,
+                       const unsigned char *left_out)
 {
   const int row = lu->row[k];
   const double *inverse_scale = lu->inverse_scale + row;
@@ -603,8 +612,8 @@ static inline int has_left_out(const poli_block_lu *lu, int k, int n, const unsi
 }
 
 /* Eliminates node k of size n; `alike`: its later neighbours have that size too. */
-ALWAYS_INLINE int eliminate(poli_block_lu *lu, part *own, int k, int n, int alike, double threshold,
-                            const unsigned char *left_out)
+POLI_INLINE int eliminate(poli_block_lu *lu, part *own, int k, int n, int alike, double threshold,
+                          const unsigned char *left_out)
 {
   const long *to = lu->target + lu->update[k];
   int num_dropped = 0;
@@ -617,6 +626,13 @@ ALWAYS_INLINE int eliminate(poli_block_lu *lu, part *own, int k, int n, int alik
     for (int b = lu->first[k]; b < lu->first[k + 1]; b++, to++)
       subtract_blocks(alike ? n : lu->size[lu->next[a]], n, alike ? n : lu->size[lu->next[b]],
                       lu->values + lu->lower[a], lu->values + lu->upper[b], lu->values + *to);
+  /* for solutions, which take their columns one after the other */
+  transpose_block(n, n, lu->values + lu->diagonal[k], own->work);
+  for (int e = lu->first[k]; e < lu->first[k + 1]; e++) {
+    const int m = alike ? n : lu->size[lu->next[e]];
+    transpose_block(m, n, lu->values + lu->lower[e], own->work);
+    transpose_block(n, m, lu->values + lu->upper[e], own->work);
+  }
   return num_dropped;
 }
 
@@ -646,7 +662,7 @@ static inline void set_scale(poli_block_lu *lu, part *own, int k)
   }
 }
 
-static inline void factor_node(const job *j, part *own, int k)
+POLI_INLINE void factor_node(const job *j, part *own, int k)
 {
   poli_block_lu *lu = j->lu;
 #define ELIMINATE(n, alike)                                                                        \
@@ -655,13 +671,24 @@ static inline void factor_node(const job *j, part *own, int k)
   own->finite = lu->size[k] == 0 || isfinite(lu->values[lu->diagonal[k]]);
 }
 
-static void factor_part(int p, void *user)
+static POLI_WIDE void factor_part(int p, void *user)
 {
   const job *j = user;
   part *own = &j->lu->parts[p];
   start_part(own);
   for (int k = own->range.first; k <= own->range.root; k++) set_scale(j->lu, own, k);
   for (int k = own->range.first; k <= own->range.root && own->finite; k++) factor_node(j, own, k);
+}
+
+/* The nodes above the parts, in their order or backwards. */
+static inline int top_node(const poli_block_lu *lu, int i)
+{
+  return lu->top ? lu->top[i] : i;
+}
+
+static POLI_WIDE void factor_top(const job *j, part *last)
+{
+  for (int i = 0; i < j->lu->num_top && last->finite; i++) factor_node(j, last, top_node(j->lu, i));
 }
 
 /* Adds what a part has subtracted from blocks above it. */
@@ -683,14 +710,13 @@ int poli_block_lu_factor(poli_block_lu *lu, double threshold, const unsigned cha
   part *last = &lu->parts[lu->num_parts];
   int num_dropped = 0, finite = 1;
   start_part(last);
-  for (int i = 0; i < lu->num_top; i++) set_scale(lu, last, lu->top ? lu->top[i] : i);
+  for (int i = 0; i < lu->num_top; i++) set_scale(lu, last, top_node(lu, i));
   poli_parallel(lu->threads, lu->num_parts, factor_part, &j);
   for (int p = 0; p < lu->num_parts; p++) {
     last->finite = last->finite && lu->parts[p].finite;
     merge_front(lu, &lu->parts[p]);
   }
-  for (int i = 0; i < lu->num_top && last->finite; i++)
-    factor_node(&j, last, lu->top ? lu->top[i] : i);
+  factor_top(&j, last);
   lu->smallest = HUGE_VAL;
   lu->smallest_row = -1;
   for (int p = 0; p <= lu->num_parts; p++) {
@@ -716,10 +742,11 @@ double poli_block_lu_smallest_pivot(const poli_block_lu *lu, int *row)
 }
 
 /* `front`: the unknowns above the part, or NULL. */
-ALWAYS_INLINE void solve_forward(const poli_block_lu *lu, const part *in, double *front, int k,
-                                 int n, int alike, double *x)
+POLI_INLINE void solve_forward(const poli_block_lu *lu, const part *in, double *front, int k, int n,
+                               int alike, double *x)
 {
   double *own = x + lu->row[k], *y = in->work;
+  if (n == 0) return;
   for (int i = 0; i < n; i++) y[i] = own[i];
   set_product(n, lu->values + lu->diagonal[k], y, own);
   for (int e = lu->first[k]; e < lu->first[k + 1]; e++)
@@ -728,14 +755,14 @@ ALWAYS_INLINE void solve_forward(const poli_block_lu *lu, const part *in, double
                                                   : x + lu->row[lu->next[e]]);
 }
 
-ALWAYS_INLINE void solve_backward(const poli_block_lu *lu, int k, int n, int alike, double *x)
+POLI_INLINE void solve_backward(const poli_block_lu *lu, int k, int n, int alike, double *x)
 {
   for (int e = lu->first[k]; e < lu->first[k + 1]; e++)
     subtract_product(n, alike ? n : lu->size[lu->next[e]], lu->values + lu->upper[e],
                      x + lu->row[lu->next[e]], x + lu->row[k]);
 }
 
-static void forward_part(int p, void *user)
+static POLI_WIDE void forward_part(int p, void *user)
 {
   const job *j = user;
   const poli_block_lu *lu = j->lu;
@@ -748,7 +775,7 @@ static void forward_part(int p, void *user)
   }
 }
 
-static void backward_part(int p, void *user)
+static POLI_WIDE void backward_part(int p, void *user)
 {
   const job *j = user;
   const poli_block_lu *lu = j->lu;
@@ -759,10 +786,23 @@ static void backward_part(int p, void *user)
   }
 }
 
+static POLI_WIDE void solve_top(const poli_block_lu *lu, double *x)
+{
+  const part *last = &lu->parts[lu->num_parts];
+  for (int i = 0; i < lu->num_top; i++) {
+    const int k = top_node(lu, i);
+#define FORWARD(n, alike) solve_forward(lu, last, NULL, k, n, alike, x)
+    FOR_EACH_SIZE(lu, k, FORWARD)
+  }
+  for (int i = lu->num_top - 1; i >= 0; i--) {
+    const int k = top_node(lu, i);
+    FOR_EACH_SIZE(lu, k, BACKWARD)
+  }
+}
+
 void poli_block_lu_solve(poli_block_lu *lu, double *x)
 {
   job j = {.lu = lu, .x = x};
-  const part *last = &lu->parts[lu->num_parts];
   poli_parallel(lu->threads, lu->num_parts, forward_part, &j);
   for (int p = 0; p < lu->num_parts; p++) {
     const part *own = &lu->parts[p];
@@ -770,15 +810,7 @@ void poli_block_lu_solve(poli_block_lu *lu, double *x)
     for (int e = lu->first[own->range.root]; e < lu->first[own->range.root + 1]; e++)
       for (int i = 0; i < lu->size[lu->next[e]]; i++) x[lu->row[lu->next[e]] + i] += *from++;
   }
-  for (int i = 0; i < lu->num_top; i++) {
-    const int k = lu->top ? lu->top[i] : i;
-#define FORWARD(n, alike) solve_forward(lu, last, NULL, k, n, alike, x)
-    FOR_EACH_SIZE(lu, k, FORWARD)
-  }
-  for (int i = lu->num_top - 1; i >= 0; i--) {
-    const int k = lu->top ? lu->top[i] : i;
-    FOR_EACH_SIZE(lu, k, BACKWARD)
-  }
+  solve_top(lu, x);
   poli_parallel(lu->threads, lu->num_parts, backward_part, &j);
 }
 

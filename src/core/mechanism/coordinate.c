@@ -185,7 +185,8 @@ double poli_coordinate_value(const poli_coordinate_kernel *kernel, const poli_fr
 
 double poli_angle_unwrap(double angle, double remembered)
 {
-  return angle + 2.0 * pi * round((remembered - angle) / (2.0 * pi));
+  const double difference = remembered - angle;
+  return fabs(difference) < 3.0 ? angle : angle + 2.0 * pi * round(difference / (2.0 * pi));
 }
 
 pol_status poli_coordinate_chain(const poli_coordinate_kernel *kernel, const double row[2],

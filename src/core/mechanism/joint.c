@@ -398,8 +398,8 @@ void poli_joint_acceleration(const poli_joint_kernel *kernel, const poli_frame *
 }
 
 /* x = R s, x' = R (w x s) and x'' = R (w' x s + w x (w x s)), a vector of a body */
-static void vector_motion(const poli_frame *frame, const double s[3], double x[3], double xd[3],
-                          double xdd[3])
+static inline void vector_motion(const poli_frame *frame, const double s[3], double x[3],
+                                 double xd[3], double xdd[3])
 {
   double turn[3], bend[3];
   const double wd[3] = {frame->wd[0] + frame->wb[0], frame->wd[1] + frame->wb[1],
@@ -452,6 +452,14 @@ void poli_joint_motion(const poli_joint_kernel *kernel, const poli_frame *first,
     const poli_view *view = &kernel->view[i];
     double z[3], zd[3], zdd[3];
     view_motion(view, first, second, z, zd, zdd);
+    if (!view->adds && !view->distance) {
+      for (int k = 0; k < view->num_rows; k++) {
+        *value++ = poli_v3_dot(view->axis[k], z) - view->offset[k];
+        *rate++ = poli_v3_dot(view->axis[k], zd);
+        *second_rate++ = poli_v3_dot(view->axis[k], zdd);
+      }
+      continue;
+    }
     double *next = project(view, z, z, value);
     rate = project(view, z, zd, rate);
     second_rate = project(view, z, zdd, second_rate);

@@ -5,6 +5,9 @@
  *     guarantee                                   warning if
  *     energy: total = initial + applied           |balance| > 0.35 E, E the largest of kinetic
  *       + drives - dissipated                       energy, range of the potential, and work
+ *       across a singular position, where the   the balance changes by more than 0.005 of the
+ *       way to go on is not unique                largest kinetic energy, and 20 times as much as
+ *                                                 in a step elsewhere
  *     positions: Phi = 0 (index 3, stabilized)    |Phi| > 1e-3 L, L the size of the mechanism
  *       drift of second order (index 2)           |Phi| > 0.05 L; L at least 1 where Phi mixes
  *                                                 lengths and pure numbers
@@ -32,8 +35,32 @@
 
 static const double energy_share = 0.35, position_share = 1e-3, drift_share = 0.05;
 static const double velocity_share = 0.3, norm_limit = 1e-8, rest_share = 1e-4;
+static const double jump_share = 0.005, jump_steps = 20.0;
 
 /* --- measuring -------------------------------------------------------------------------------- */
+
+/* Compares the energy on both sides of a singular position. */
+static void note_jump(pol_simulation *sim, int first)
+{
+  enum { PASSED = 5 };
+  poli_extremes *e = &sim->extremes;
+  const double balance = sim->summary.energy_balance, jump = balance - e->outside;
+  e->steps_after = poli_watch_is_inside(sim->watch) ? 0 : e->steps_after + 1;
+  if (first || e->steps_after > PASSED) {
+    if (!first && e->steps_after > PASSED + 1) e->change = fmax(e->change, fabs(jump));
+    if (first) e->steps_after = PASSED + 1;
+    e->outside = balance;
+    return;
+  }
+  if (!(fabs(jump) > jump_share * e->kinetic && fabs(jump) > jump_steps * e->change)) return;
+  poli_simulation_warn(
+      sim, sim->t,
+      "the energy changes by %.3g J at a singular position near t = %.6g s, %.2g %% of the largest "
+      "kinetic energy: how the motion goes on there is not determined, and the result is "
+      "unreliable "
+      "from then on; use index 3 or stabilized-2, smaller steps, or avoid this position",
+      jump, sim->t, 100.0 * fabs(jump) / e->kinetic);
+}
 
 void poli_doubts_note(pol_simulation *sim, int first)
 {
@@ -49,6 +76,7 @@ void poli_doubts_note(pol_simulation *sim, int first)
   e->work = fmax(e->work, fabs(s->work.dissipated));
   e->speed = fmax(e->speed, poli_largest(sim->dae->group.nv, sim->v));
   e->reaction = fmax(e->reaction, poli_largest(pol_dae_num_constraints(sim->dae), sim->lambda));
+  if (sim->watch) note_jump(sim, first);
   if (!(fabs(s->energy_balance) > e->balance)) return;
   e->balance = fabs(s->energy_balance);
   e->balance_t = s->t;

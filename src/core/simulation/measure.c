@@ -105,10 +105,14 @@ void poli_invariants_measure(int count, pol_invariant *invariants, int first,
 
 double poli_largest(int count, const double *x)
 {
-  double result = 0.0;
-  for (int i = 0; i < count; i++)
-    if (fabs(x[i]) > result) result = fabs(x[i]);
-  return result;
+  double largest[8] = {0.0}; /* none waits for the one before */
+  const int even = count - count % 8;
+  for (int i = 0; i < even; i += 8)
+    for (int k = 0; k < 8; k++)
+      largest[k] = fabs(x[i + k]) > largest[k] ? fabs(x[i + k]) : largest[k];
+  for (int i = even; i < count; i++) largest[0] = fabs(x[i]) > largest[0] ? fabs(x[i]) : largest[0];
+  for (int k = 1; k < 8; k++) largest[0] = largest[k] > largest[0] ? largest[k] : largest[0];
+  return largest[0];
 }
 
 pol_status poli_simulation_residuals(pol_simulation *sim, const pol_point *at, unsigned more)

@@ -51,9 +51,12 @@ typedef struct poli_extremes {
   double speed;                    /* the largest |v_i| */
   double reaction;                 /* the largest |lambda_i| */
   double balance, balance_t;       /* of pol_summary.energy_balance, and when */
+  double outside;                  /* this balance at the last step that was not near a singular */
+  double change;                   /* position, and its largest change between two such steps */
+  int steps_after;                 /* a singular position */
 } poli_extremes;
 
-/* Search for singular positions; see checks.c. */
+/* Search for singular positions; see watch.c. */
 typedef struct poli_watch poli_watch;
 
 struct pol_simulation {
@@ -276,6 +279,8 @@ pol_status poli_simulation_check_bends(pol_simulation *sim, const pol_state *sta
 pol_status poli_simulation_check_turns(pol_simulation *sim, const pol_state *state,
                                        const poli_instant *now);
 
+/* --- watch.c ---------------------------------------------------------------------------------- */
+
 /* The integrator has been started.  *watch is NULL after POL_OK if no constraints can become
  * dependent.  Both must outlive it. */
 pol_status poli_watch_create(poli_watch **watch, const pol_formulation *formulation,
@@ -299,6 +304,9 @@ int poli_watch_is_near(poli_watch *watch, const pol_state *state, double h, char
 /* The distance d of the last look, 1 if there was none.  Errors of the constraints are amplified by
  * about 1/d in those that follow from them.  watch may be NULL. */
 double poli_watch_distance(const poli_watch *watch);
+
+/* Whether the last look found a singular position that is not left behind.  watch may be NULL. */
+int poli_watch_is_inside(const poli_watch *watch);
 
 /* --- doubts.c --------------------------------------------------------------------------------- */
 
