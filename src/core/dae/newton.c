@@ -20,8 +20,9 @@ static const double armijo = 1e-4;
  * increments makes of it. */
 static const double correction_grains = 1.0, residual_grains = 64.0;
 
-/* Largest error after the last correction, as a fraction of the tolerance. */
-static const double most_left = 0.01;
+/* Largest error after the last correction, as a fraction of the tolerance; and with the matrix of
+ * the first guess, where nearly every step has one of its own. */
+static const double most_left = 0.01, most_left_fresh = 0.1;
 
 /* Steps that start with a new matrix after an old one was given up within a step. */
 enum { FEWEST_FRESH = 4, MOST_FRESH = 64 };
@@ -108,6 +109,7 @@ void poli_newton_archive(poli_newton *newton, poli_archive *archive)
   POLI_ARCHIVE(archive, s->accepted_steps);
   POLI_ARCHIVE(archive, s->fresh_steps);
   POLI_ARCHIVE(archive, s->fresh_length);
+  POLI_ARCHIVE(archive, s->fresh_cost);
   POLI_ARCHIVE(archive, s->uses);
   POLI_ARCHIVE(archive, s->spent);
   POLI_ARCHIVE(archive, s->rate);
@@ -350,6 +352,12 @@ static pol_status evaluate_or_fail(poli_newton *s, const poli_newton_system *sys
   return status ? evaluate_failed(s, status, d) : POL_OK;
 }
 
+/* The cost of a new matrix in iterations. */
+static double matrix_cost(const poli_newton *s)
+{
+  return s->matrix.cost > 0.0 ? s->matrix.cost : sparse_cost;
+}
+
 static pol_status refresh(poli_newton *s, const poli_newton_system *system, pol_diagnostics *d)
 {
   pol_status status = system->matrix(system->user);
@@ -367,7 +375,7 @@ static pol_status refresh(poli_newton *s, const poli_newton_system *system, pol_
   s->has_matrix = 1;
   s->rate = -1.0;
   s->uses = 0;
-  s->spent = s->matrix.cost > 0.0 ? s->matrix.cost : sparse_cost;
+  s->spent = matrix_cost(s);
   return POL_OK;
 }
 
@@ -503,8 +511,9 @@ static verdict test(poli_newton *s, const poli_newton_system *system, attempt *a
   double later = rate;
   if (a->fresh && a->corrections == 1) later = fmax(rate, s->fresh_rate);
   if (a->fresh && a->corrections == 2 && !a->new_matrix && !in_round_off) s->fresh_rate = rate;
+  const double most = a->fresh && s->matrix.cost > 0.0 ? most_left_fresh : most_left;
   if (!system->place || in_round_off ? a->after <= 1.0 && ahead <= 1.0
-                                     : later * a->after <= 1.0 && later * ahead <= most_left) {
+                                     : later * a->after <= 1.0 && later * ahead <= most) {
     /* the next step, with an older matrix, would need one more that may leave only round-off */
     const int worn = s->matrix.cost > 0.0 && a->corrections > 1 && !in_round_off;
     if (worn && later * ahead > 0.25 * most_left) s->has_matrix = 0;
@@ -516,8 +525,9 @@ static verdict test(poli_newton *s, const poli_newton_system *system, attempt *a
    * larger: in long chains the round-off of many rows adds up. */
   const double largest = 1.0 / sqrt(DBL_EPSILON);
   const int stands = a->after > 0.5 * a->before;
-  const double most = stands ? 4.0 : 1.0;
-  int tiny = a->new_matrix && a->share == 1.0 && a->before <= most && a->after <= most &&
+  const double largest_residual = stands ? 4.0 : 1.0;
+  int tiny = a->new_matrix && a->share == 1.0 && a->before <= largest_residual &&
+             a->after <= largest_residual &&
              (s->options.kind != POL_NEWTON_SIMPLIFIED || stands);
   for (int i = 0; tiny && i < s->matrix.num_increments; i++)
     tiny = fabs(s->dx[i]) <= largest * s->grain[s->kind[i]];
@@ -593,13 +603,19 @@ static pol_status solve_fixed(poli_newton *s, const poli_newton_system *system, 
               "take a smaller step, more iterations, or a new matrix more often", d);
 }
 
-/* A matrix that replaces an old one within a step comes too late: the correction by the old one and
- * a residual were in vain.  Unless the old one had served some steps, the next ones start with a
- * new matrix each, more of them each time it happens; then an old one is tried again. */
-static void plan_matrices(poli_newton *s, int served, int matrices)
+/* A step with an old matrix that costs more than the last one with a matrix of its own, by more
+ * iterations or by a new matrix after them, should have begun with a new one.  Unless the old one
+ * had served some steps, the next steps do, more of them each time it happens; then an old one is
+ * tried again. */
+static void plan_matrices(poli_newton *s, const attempt *a)
 {
-  if (served == 0 || s->options.kind != POL_NEWTON_MODIFIED) return;
-  if (matrices == 0 || served >= FEWEST_FRESH)
+  const double cost = a->corrections + a->matrices * matrix_cost(s);
+  if (s->options.kind != POL_NEWTON_MODIFIED) return;
+  if (a->served == 0) {
+    s->fresh_cost = cost;
+    return;
+  }
+  if ((a->matrices == 0 && cost <= s->fresh_cost) || a->served >= FEWEST_FRESH)
     s->fresh_length = 0;
   else
     s->fresh_length = s->fresh_length == 0 ? FEWEST_FRESH : 2 * s->fresh_length;
@@ -677,7 +693,7 @@ pol_status poli_newton_solve(poli_newton *newton, const poli_newton_system *syst
     if (now == ONLY_ROUND_OFF) return POL_OK;
     if (now == DIVERGES) break;
     if (now == DONE && finish(s, system, x, d->correction, &status)) {
-      plan_matrices(s, a.served, a.matrices);
+      plan_matrices(s, &a);
       s->spent += d->iteration;
       s->uses++;
       if ((double)d->iteration * s->uses > s->spent) s->has_matrix = 0;
