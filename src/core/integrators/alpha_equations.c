@@ -90,7 +90,8 @@ static pol_status new_velocity(poli_alpha *s)
   const pol_group *group = &s->dae->group;
   double scale = o->gamma / (s->h * o->beta), *v = s->next.v;
   if (o->sigma == 0.0) {
-    for (int i = 0; i < group->nv; i++) v[i] = scale * (s->theta[i] - s->c[i] + s->stabilizing[i]);
+    for (int i = 0; i < group->nv; i++) v[i] = scale * (s->theta[i] - s->c[i]);
+    for (int i = 0; i < group->nv && s->saddle->num_extra; i++) v[i] += scale * s->stabilizing[i];
     return POL_OK;
   }
   pol_group_tangent(group, s->theta, s->c, v);

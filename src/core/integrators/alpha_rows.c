@@ -54,10 +54,11 @@ struct poli_alpha_rows {
   size_t memory_size;
   int *factor;                   /* of the group: rotation of each body, -1 for points */
   double *R, *B;                 /* at the last residual */
-  double *matrix_R, *matrix_B;   /* where the matrix was evaluated */
+  double *matrix_B;              /* where the matrix was evaluated */
   double *velocity_B;            /* there, of B v: with arms r + h (beta/gamma) w x r */
   double *old_R, *old_B;         /* at q_n, for eta */
-  double *T, *V, *A_inverse, *D; /* 9 numbers per body; V not in index 3; D of mu */
+  double *A_inverse, *D;         /* 9 numbers per body; D of mu */
+  double *RT, *RV, *A_inverse_R; /* R T, R V (not in index 3) and A^-1 R^T, at the matrix */
   double *eta_D, *d, *eta_d;     /* D of eta, and numbers d of translations */
   double *sums;                  /* nv: sums of the rows of |A| */
   double *position, *rates;      /* m: Phi and elongations, B v */
@@ -103,9 +104,9 @@ static pol_status build(poli_alpha *s, poli_alpha_rows *r)
   const size_t blocks = (size_t)r->space->num_blocks, held = (size_t)r->held;
   poli_arena arena = {0};
   do {
-    POLI_TAKE_EACH(&arena, 9 * bodies, &r->R, &r->matrix_R, &r->T, &r->A_inverse, &r->D);
+    POLI_TAKE_EACH(&arena, 9 * bodies, &r->R, &r->A_inverse, &r->D, &r->RT, &r->A_inverse_R);
     POLI_TAKE_EACH(&arena, stabilized ? 9 * bodies : 0, &r->old_R, &r->eta_D);
-    POLI_TAKE(&arena, r->V, index3 ? 0 : 9 * bodies);
+    POLI_TAKE(&arena, r->RV, index3 ? 0 : 9 * bodies);
     POLI_TAKE_EACH(&arena, blocks, &r->B, &r->matrix_B);
     POLI_TAKE(&arena, r->old_B, stabilized ? blocks : 0);
     POLI_TAKE(&arena, r->velocity_B, index3 ? 0 : blocks);
@@ -126,7 +127,7 @@ static pol_status build(poli_alpha *s, poli_alpha_rows *r)
   for (int b = 0; b < r->bodies->count; b++)
     r->factor[b] = r->bodies->items[b].is_point ? -1 : s->factor_of[r->bodies->items[b].v];
   const poli_newton_matrix matrix = {
-      .n = s->saddle->n, .num_increments = s->saddle->nv, .operator= & r->operator, .cost = 2.0 };
+      .n = s->saddle->n, .num_increments = s->saddle->nv, .operator= & r->operator, .cost = 1.2 };
   r->operator=(poli_newton_operator){factor_matrix, solve, add_row_sizes, add_multipliers, s};
   return poli_newton_create_for(&r->newton, s->dae, &matrix, &s->options->newton, r->counts);
 }
@@ -215,7 +216,7 @@ typedef struct body_loop {
   const poli_alpha *s;
   const double *from;
   double *to;
-  int kind;           /* by_velocity or of_eta */
+  int kind;           /* by velocities, or of eta */
   atomic_int *failed; /* the first body that failed */
 } body_loop;
 
@@ -478,7 +479,7 @@ static pol_status set_body(const poli_alpha *s, int b)
   const double inertia = (1.0 - o->alpha_m) / (o->gamma * (1.0 - o->alpha_f)), h = s->h;
   const double ratio = o->gamma / o->beta, moved = o->index == POL_INDEX_3 ? 1.0 : ratio;
   const int linear = body->v + (body->is_point ? 0 : 3);
-  double *A = r->A_inverse + 9 * b, *D = r->D + 9 * b, *T = r->T + 9 * b;
+  double *A = r->A_inverse + 9 * b, *RT = r->RT + 9 * b, *A_inverse_R = r->A_inverse_R + 9 * b;
   const double *R = axes_of(r, r->R, b), *w = s->next.v + body->v;
   for (int i = 0; i < 3; i++) r->sums[linear + i] = inertia * ratio * body->mass;
   r->d[b] = moved / (inertia * ratio * body->mass);
@@ -490,8 +491,6 @@ static pol_status set_body(const poli_alpha *s, int b)
   const pol_status status = poli_alpha_differentiate(s, r->factor[b], inertia, &d);
   if (status) return status;
   double X[9], Y[9], K[9], J[9], momentum[3];
-  poli_m3_copy(d.T, T);
-  if (o->index != POL_INDEX_3) poli_m3_copy(d.V, r->V + 9 * b);
   poli_m3_copy(body->inertia, J);
   if (r->bodies->spatial) {
     poli_m3_multiply(r->R + 9 * b, body->inertia, X);
@@ -504,19 +503,19 @@ static pol_status set_body(const poli_alpha *s, int b)
   for (int i = 0; i < 9; i++) Y[i] = inertia * J[i] + h * Y[i];
   poli_m3_multiply(Y, d.V, A);
   set_stiffness(s, b, J, K);
-  poli_m3_multiply(K, T, X);
+  poli_m3_multiply(K, d.T, X);
   for (int i = 0; i < 9; i++) A[i] += h * h * X[i];
   for (int i = 0; i < 3; i++)
     r->sums[body->v + i] = fabs(A[3 * i]) + fabs(A[3 * i + 1]) + fabs(A[3 * i + 2]);
   if (!invert(A)) return POL_SINGULAR;
 
   /* D = R (T or V) A^-1 R^T, and R T R_n^T for eta */
-  poli_m3_multiply(R, o->index == POL_INDEX_3 ? d.T : d.V, X);
-  poli_m3_multiply(X, A, Y);
-  poli_m3_multiply_by_transposed(Y, R, D);
-  if (!s->saddle->num_extra) return POL_OK;
-  poli_m3_multiply(R, T, X);
-  poli_m3_multiply_by_transposed(X, axes_of(r, r->old_R, b), r->eta_D + 9 * b);
+  poli_m3_multiply(R, d.T, RT);
+  poli_m3_multiply_by_transposed(A, R, A_inverse_R);
+  if (o->index != POL_INDEX_3) poli_m3_multiply(R, d.V, r->RV + 9 * b);
+  poli_m3_multiply(o->index == POL_INDEX_3 ? RT : r->RV + 9 * b, A_inverse_R, r->D + 9 * b);
+  if (s->saddle->num_extra)
+    poli_m3_multiply_by_transposed(RT, axes_of(r, r->old_R, b), r->eta_D + 9 * b);
   return POL_OK;
 }
 
@@ -568,7 +567,6 @@ static pol_status set_matrix(void *alpha)
         moved / (s->h * (s->h * spring->stiffness + ratio * spring->damping) + 1e-290);
     r->eta_left_out[i] = 1;
   }
-  poli_alpha_copy(r->matrix_R, r->R, 9 * r->bodies->count);
   poli_alpha_copy(r->matrix_B, r->B, r->space->num_blocks);
   if (o->index != POL_INDEX_3) set_velocity_blocks(s);
   s->matrix_h = s->h;
@@ -648,32 +646,24 @@ pol_status poli_alpha_rows_velocity_defect(poli_alpha *s, const double *v, doubl
 
 /* --- solution --------------------------------------------------------------------------------- */
 
+/* Velocities in inertial axes, R T y or R V y with the derivative of velocities. */
+static inline void move_body(const poli_alpha *s, int b, int by_velocity, const double *y)
+{
+  const poli_alpha_rows *r = s->rows;
+  const poli_rigid_body *body = &r->bodies->items[b];
+  const double *own = y + body->v;
+  double *moved = r->moved + 6 * b;
+  if (!body->is_point) {
+    poli_m3_apply((by_velocity ? r->RV : r->RT) + 9 * b, own, moved);
+    own += 3;
+  }
+  poli_v3_scale(by_velocity ? s->options->gamma / s->options->beta : 1.0, own, moved + 3);
+}
+
 static void move_bodies(int first, int end, void *user)
 {
   const body_loop *loop = user;
-  const poli_alpha *s = loop->s;
-  const poli_alpha_rows *r = s->rows;
-  const double scale = loop->kind ? s->options->gamma / s->options->beta : 1.0;
-  const double *map = loop->kind ? r->V : r->T;
-  for (int b = first; b < end; b++) {
-    const poli_rigid_body *body = &r->bodies->items[b];
-    const double *own = loop->from + body->v;
-    double *moved = r->moved + 6 * b, turned[3];
-    if (!body->is_point) {
-      poli_m3_apply(map + 9 * b, own, turned);
-      poli_m3_apply(axes_of(r, r->matrix_R, b), turned, moved);
-      own += 3;
-    }
-    poli_v3_scale(scale, own, moved + 3);
-  }
-}
-
-/* rows += B T y, or B V y with the derivative of velocities */
-static void add_moved(const poli_alpha *s, const double *y, int by_velocity, double *rows)
-{
-  const poli_alpha_rows *r = s->rows;
-  run_bodies(s, &(body_loop){.from = y, .kind = by_velocity}, move_bodies);
-  poli_row_space_add_rates(r->space, by_velocity ? r->velocity_B : r->matrix_B, r->moved, rows);
+  for (int b = first; b < end; b++) move_body(loop->s, b, 0, loop->from);
 }
 
 static void respond(int first, int end, void *user)
@@ -684,13 +674,15 @@ static void respond(int first, int end, void *user)
   const double *B = of_eta ? r->old_B : r->matrix_B, *mu = loop->from;
   for (int b = first; b < end; b++) {
     const poli_rigid_body *body = &r->bodies->items[b];
-    double wrench[6] = {0.0}, turned[3], moved[3], *to = loop->to + body->v;
+    double wrench[6] = {0.0}, turned[3], *to = loop->to + body->v;
     for (int e = r->space->first_side[b]; e < r->space->first_side[b + 1]; e++)
       poli_row_side_add_wrench(&r->space->sides[e], B, mu, wrench);
     if (!body->is_point) {
-      poli_m3_apply_transposed(axes_of(r, of_eta ? r->old_R : r->matrix_R, b), wrench, turned);
-      poli_m3_apply(r->A_inverse + 9 * b, turned, moved);
-      poli_v3_subtract(to, of_eta ? turned : moved, to);
+      if (of_eta)
+        poli_m3_apply_transposed(axes_of(r, r->old_R, b), wrench, turned);
+      else
+        poli_m3_apply(r->A_inverse_R + 9 * b, wrench, turned);
+      poli_v3_subtract(to, turned, to);
       to += 3;
     }
     const double mobility = of_eta ? 1.0 : 1.0 / r->sums[body->v + (body->is_point ? 0 : 3)];
@@ -704,20 +696,21 @@ static void subtract_response(const poli_alpha *s, const double *mu, int of_eta,
   run_bodies(s, &(body_loop){.from = mu, .to = y, .kind = of_eta}, respond);
 }
 
-/* y = A^-1 a */
+/* y = A^-1 a, and what it moves. */
 static void solve_bodies(int first, int end, void *user)
 {
   const body_loop *loop = user;
   const poli_alpha_rows *r = loop->s->rows;
-  for (int k = first; k < end; k++) {
-    const poli_rigid_body *body = &r->bodies->items[k];
+  for (int b = first; b < end; b++) {
+    const poli_rigid_body *body = &r->bodies->items[b];
     double *own = loop->to + body->v, z[3];
     if (!body->is_point) {
-      poli_m3_apply(r->A_inverse + 9 * k, own, z);
+      poli_m3_apply(r->A_inverse + 9 * b, own, z);
       poli_v3_copy(z, own);
       own += 3;
     }
     poli_v3_scale(1.0 / r->sums[own - loop->to], own, own);
+    move_body(loop->s, b, loop->kind, loop->to);
   }
 }
 
@@ -727,15 +720,20 @@ static void solve(double *x, void *alpha)
   const poli_alpha_rows *r = s->rows;
   const int nv = s->saddle->nv, by_velocity = s->options->index != POL_INDEX_3;
   double *b = x + nv, *c = b + r->held;
-  run_bodies(s, &(body_loop){.to = x}, solve_bodies);
+
+  /* mu from B T y - b, or B V y - b */
+  run_bodies(s, &(body_loop){.to = x, .kind = by_velocity}, solve_bodies);
   for (int i = 0; i < r->m; i++) r->mu[i] = i < r->held ? -b[i] : 0.0;
-  add_moved(s, x, by_velocity, r->mu);
+  poli_row_space_add_rates(r->space, by_velocity ? r->velocity_B : r->matrix_B, r->moved, r->mu);
   poli_block_lu_solve(r->lu, r->mu);
   subtract_response(s, r->mu, 0, x);
   poli_alpha_copy(b, r->mu, r->held);
   if (!s->saddle->num_extra) return;
+
+  /* eta from B T y - c */
+  run_bodies(s, &(body_loop){.from = x}, move_bodies);
   for (int i = 0; i < r->m; i++) r->mu[i] = i < r->held ? -c[i] : 0.0;
-  add_moved(s, x, 0, r->mu);
+  poli_row_space_add_rates(r->space, r->matrix_B, r->moved, r->mu);
   for (int i = r->held; i < r->m; i++) r->mu[i] = 0.0;
   poli_block_lu_solve(r->eta_lu, r->mu);
   subtract_response(s, r->mu, 1, x);
