@@ -26,10 +26,10 @@ enum { MOST = 4000, OUTPUTS = 10, MOST_STEPS = 600, PARTS = 3 };
 static const struct {
   const char *name, *method;
   double sigma;
-} methods[] = {{"geom1", "geom1", 0.0},     {"geom1 sigma 1", "geom1", 1.0},
+} methods[] = {{"geom1", "geom1", 0.0},       {"geom1 sigma 1", "geom1", 1.0},
                {"geom1 sigma", "geom1", NAN}, {"geom2", "geom2", 0.0},
-               {"geom3", "geom3", 0.0},     {"linear", "linear", 0.0},
-               {"newmark", "newmark", 0.0}, {"hht", "hht", 0.0}};
+               {"geom3", "geom3", 0.0},       {"linear", "linear", 0.0},
+               {"newmark", "newmark", 0.0},   {"hht", "hht", 0.0}};
 static const char *const forms[] = {"3", "2", "stabilized"};
 enum { NUM_METHODS = (int)(sizeof methods / sizeof *methods) };
 
@@ -101,8 +101,7 @@ static int choose(const pol_model *model, int method, int form, pol_settings *se
   /* without damping the multipliers of index 3 are unreliable */
   if (strcmp(o->method, "newmark") == 0 && o->index == POL_INDEX_3)
     pol_options_set_newmark(o, 0.6, 0.3025);
-  o->sigma =
-      isnan(methods[method].sigma) ? o->gamma / (3.0 * o->beta) : methods[method].sigma;
+  o->sigma = isnan(methods[method].sigma) ? o->gamma / (3.0 * o->beta) : methods[method].sigma;
   if (s->variable) s->step = s->end / MOST_STEPS;
   *end = fmin(s->end, MOST_STEPS * s->step);
   return 1;
@@ -144,7 +143,9 @@ static void compare(const pol_model *model, const char *name, int method, int fo
   printf("| %s | %s, index %s |", name, methods[method].name, forms[form]);
   for (int i = 0; i < PARTS; i++) printf(" %.1e | %.1e | %.4f |", error[i], noise[i], ratio[i]);
   printf(" %.2f | %.2f |%s\n", l->tight.residuals, l->own.residuals,
-         beyond ? " **" : apart ? " round-off" : "");
+         beyond  ? " **"
+         : apart ? " round-off"
+                 : "");
   fflush(stdout);
 }
 

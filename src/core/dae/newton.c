@@ -527,8 +527,7 @@ static verdict test(poli_newton *s, const poli_newton_system *system, attempt *a
   const int stands = a->after > 0.5 * a->before;
   const double largest_residual = stands ? 4.0 : 1.0;
   int tiny = a->new_matrix && a->share == 1.0 && a->before <= largest_residual &&
-             a->after <= largest_residual &&
-             (s->options.kind != POL_NEWTON_SIMPLIFIED || stands);
+             a->after <= largest_residual && (s->options.kind != POL_NEWTON_SIMPLIFIED || stands);
   for (int i = 0; tiny && i < s->matrix.num_increments; i++)
     tiny = fabs(s->dx[i]) <= largest * s->grain[s->kind[i]];
   if (tiny) return ONLY_ROUND_OFF;

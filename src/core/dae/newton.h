@@ -109,7 +109,7 @@ typedef struct poli_newton {
                       */
   int accepted_steps; /* since they were measured */
   int fresh_steps,
-      fresh_length; /* steps to come that start with a new matrix, and of the last time */
+      fresh_length;  /* steps to come that start with a new matrix, and of the last time */
   double fresh_cost; /* of the last step that started with a new matrix, in iterations */
   poli_newton_goal goal;
   int uses;          /* steps done with the present matrix, */

@@ -60,9 +60,10 @@ struct poli_alpha_rows {
   double *A_inverse, *D;         /* 9 numbers per body; D of mu */
   double *RT, *RV, *A_inverse_R; /* R T, R V (not in index 3) and A^-1 R^T, at the matrix */
   double *eta_D, *d, *eta_d;     /* D of eta, and numbers d of translations */
+  double *mobility;              /* A^-1 of translations */
   double *sums;                  /* nv: sums of the rows of |A| */
   double *position, *rates;      /* m: Phi and elongations, B v */
-  double *multipliers;           /* m: lambda and tensions */
+  double *tensions;              /* m: lambda and tensions of springs; none without springs */
   double *compliance;            /* m: 0 for constraints */
   double *moved;                 /* 6 numbers per body: velocities in inertial axes */
   double *mu;                    /* m: multipliers in a solution, and other temporary numbers */
@@ -111,10 +112,10 @@ static pol_status build(poli_alpha *s, poli_alpha_rows *r)
     POLI_TAKE(&arena, r->old_B, stabilized ? blocks : 0);
     POLI_TAKE(&arena, r->velocity_B, index3 ? 0 : blocks);
     POLI_TAKE(&arena, r->moved, 6 * bodies);
-    POLI_TAKE(&arena, r->d, bodies);
-    POLI_TAKE(&arena, r->eta_d, bodies);
+    POLI_TAKE_EACH(&arena, bodies, &r->d, &r->eta_d, &r->mobility);
     POLI_TAKE(&arena, r->sums, nv);
-    POLI_TAKE_EACH(&arena, m, &r->position, &r->rates, &r->multipliers, &r->compliance, &r->mu);
+    POLI_TAKE_EACH(&arena, m, &r->position, &r->rates, &r->compliance, &r->mu);
+    POLI_TAKE(&arena, r->tensions, m > held ? m : 0);
     POLI_TAKE_EACH(&arena, held + (stabilized ? held : 0), &r->now, &r->before);
     POLI_TAKE(&arena, r->guess, s->saddle->n);
     POLI_TAKE(&arena, r->left_out, m);
@@ -125,7 +126,7 @@ static pol_status build(poli_alpha *s, poli_alpha_rows *r)
   r->memory_size = arena.used;
   if (!r->memory) return POL_NO_MEMORY;
   for (int b = 0; b < r->bodies->count; b++)
-    r->factor[b] = r->bodies->items[b].is_point ? -1 : s->factor_of[r->bodies->items[b].v];
+    r->factor[b] = r->bodies->places[b].is_point ? -1 : s->factor_of[r->bodies->places[b].v];
   const poli_newton_matrix matrix = {
       .n = s->saddle->n, .num_increments = s->saddle->nv, .operator= & r->operator, .cost = 1.2 };
   r->operator=(poli_newton_operator){factor_matrix, solve, add_row_sizes, add_multipliers, s};
@@ -211,6 +212,13 @@ static inline const double *axes_of(const poli_alpha_rows *r, const double *R, i
   return r->bodies->spatial ? identity : R + 9 * b;
 }
 
+/* lambda and tensions at the last residual. */
+static inline const double *multipliers_of(const poli_alpha *s)
+{
+  const poli_alpha_rows *r = s->rows;
+  return r->m > r->held ? r->tensions : s->next.lambda;
+}
+
 /* A loop over bodies. */
 typedef struct body_loop {
   const poli_alpha *s;
@@ -231,10 +239,10 @@ static void set_rotations_of(int first, int end, void *user)
   const body_loop *loop = user;
   const poli_alpha_rows *r = loop->s->rows;
   for (int b = first; b < end; b++) {
-    if (r->bodies->items[b].is_point)
+    if (r->bodies->places[b].is_point)
       poli_m3_diagonal(1.0, loop->to + 9 * b);
     else
-      poli_quat_to_matrix(loop->from + r->bodies->items[b].q, loop->to + 9 * b);
+      poli_quat_to_matrix(loop->from + r->bodies->places[b].q, loop->to + 9 * b);
   }
 }
 
@@ -312,7 +320,7 @@ void poli_alpha_rows_add_transposed(poli_alpha *s, double scale, const double *e
   poli_alpha_copy(r->mu, eta, r->held);
   memset(r->mu + r->held, 0, (size_t)(r->m - r->held) * sizeof *r->mu);
   for (int b = 0; b < r->bodies->count; b++) {
-    const poli_rigid_body *body = &r->bodies->items[b];
+    const poli_body_place *body = &r->bodies->places[b];
     double wrench[6] = {0.0}, turned[3], *to = out + body->v;
     for (int e = r->space->first_side[b]; e < r->space->first_side[b + 1]; e++)
       poli_row_side_add_wrench(&r->space->sides[e], r->old_B, r->mu, wrench);
@@ -330,7 +338,7 @@ static void turn_velocities(int first, int end, void *user)
   const body_loop *loop = user;
   const poli_alpha_rows *r = loop->s->rows;
   for (int b = first; b < end; b++) {
-    const poli_rigid_body *body = &r->bodies->items[b];
+    const poli_body_place *body = &r->bodies->places[b];
     const double *own = loop->from + body->v;
     double *y = r->moved + 6 * b;
     if (!body->is_point) poli_m3_apply(axes_of(r, r->R, b), own, y);
@@ -369,7 +377,7 @@ static inline void set_balance(const poli_alpha *s, int b, double *balance)
   const double *vd = s->next.vd + body->v, *v = s->next.v + body->v;
   double wrench[6] = {0.0}, *out = balance + body->v;
   for (int e = r->space->first_side[b]; e < r->space->first_side[b + 1]; e++)
-    poli_row_side_add_wrench(&r->space->sides[e], r->B, r->multipliers, wrench);
+    poli_row_side_add_wrench(&r->space->sides[e], r->B, multipliers_of(s), wrench);
   if (!body->is_point) {
     double turned[3], momentum[3], rate[3];
     poli_m3_apply_transposed(axes_of(r, r->R, b), wrench, turned);
@@ -401,10 +409,10 @@ static pol_status evaluate(const double *x, double *out, void *alpha)
   status = set_rows(s, s->t, s->next.q, r->R, r->B, r->position);
   if (status) return status;
   if (r->velocities) set_rates(s, s->next.v, r->rates);
-  poli_alpha_copy(r->multipliers, s->next.lambda, r->held);
+  if (r->m > r->held) poli_alpha_copy(r->tensions, s->next.lambda, r->held);
   for (int i = r->held; i < r->m; i++) {
     const poli_compliant_row *spring = &r->bodies->compliant[i - r->held];
-    r->multipliers[i] = spring->stiffness * r->position[i] + spring->damping * r->rates[i];
+    r->tensions[i] = spring->stiffness * r->position[i] + spring->damping * r->rates[i];
   }
   run_bodies(s, &(body_loop){.to = out}, set_balances);
   for (int i = 0; i < r->held; i++) {
@@ -438,11 +446,11 @@ static int invert(double A[9])
 static void set_stiffness(const poli_alpha *s, int b, const double J[9], double K[9])
 {
   const poli_alpha_rows *r = s->rows;
-  const int spatial = r->bodies->spatial, first = r->bodies->items[b].v;
+  const int spatial = r->bodies->spatial, first = r->bodies->places[b].v;
   double X[9] = {0.0}, Y[9];
   for (int e = r->space->first_side[b]; e < r->space->first_side[b + 1]; e++) {
     const poli_row_side *own = &r->space->sides[e];
-    const double *arm = r->B + own->block, *lambda = r->multipliers + own->row;
+    const double *arm = r->B + own->block, *lambda = multipliers_of(s) + own->row;
     if (own->joined)
       poli_m3_add_skew_product(own->sign, spatial ? lambda : arm, spatial ? arm : lambda, X);
   }
@@ -482,7 +490,8 @@ static pol_status set_body(const poli_alpha *s, int b)
   double *A = r->A_inverse + 9 * b, *RT = r->RT + 9 * b, *A_inverse_R = r->A_inverse_R + 9 * b;
   const double *R = axes_of(r, r->R, b), *w = s->next.v + body->v;
   for (int i = 0; i < 3; i++) r->sums[linear + i] = inertia * ratio * body->mass;
-  r->d[b] = moved / (inertia * ratio * body->mass);
+  r->mobility[b] = 1.0 / (inertia * ratio * body->mass);
+  r->d[b] = moved * r->mobility[b];
   r->eta_d[b] = 1.0;
   if (body->is_point) return POL_OK;
 
@@ -527,8 +536,8 @@ static void set_velocity_blocks(const poli_alpha *s)
   poli_alpha_copy(r->velocity_B, r->B, r->space->num_blocks);
   for (int b = 0; b < r->bodies->count; b++) {
     double w[3];
-    if (r->bodies->items[b].is_point) continue;
-    poli_m3_apply(axes_of(r, r->R, b), s->next.v + r->bodies->items[b].v, w);
+    if (r->bodies->places[b].is_point) continue;
+    poli_m3_apply(axes_of(r, r->R, b), s->next.v + r->bodies->places[b].v, w);
     for (int e = r->space->first_side[b]; e < r->space->first_side[b + 1]; e++) {
       const poli_row_side *own = &r->space->sides[e];
       if (own->joined)
@@ -616,7 +625,7 @@ pol_status poli_alpha_rows_velocity_defect(poli_alpha *s, const double *v, doubl
     const double *R = r->R + 9 * b;
     double X[9];
     r->d[b] = r->bodies->items[b].inverse_mass;
-    if (r->bodies->items[b].is_point) continue;
+    if (r->bodies->places[b].is_point) continue;
     poli_m3_multiply(R, r->bodies->items[b].inverse, X);
     poli_m3_multiply_by_transposed(X, R, r->D + 9 * b);
   }
@@ -650,7 +659,7 @@ pol_status poli_alpha_rows_velocity_defect(poli_alpha *s, const double *v, doubl
 static inline void move_body(const poli_alpha *s, int b, int by_velocity, const double *y)
 {
   const poli_alpha_rows *r = s->rows;
-  const poli_rigid_body *body = &r->bodies->items[b];
+  const poli_body_place *body = &r->bodies->places[b];
   const double *own = y + body->v;
   double *moved = r->moved + 6 * b;
   if (!body->is_point) {
@@ -673,7 +682,7 @@ static void respond(int first, int end, void *user)
   const int of_eta = loop->kind;
   const double *B = of_eta ? r->old_B : r->matrix_B, *mu = loop->from;
   for (int b = first; b < end; b++) {
-    const poli_rigid_body *body = &r->bodies->items[b];
+    const poli_body_place *body = &r->bodies->places[b];
     double wrench[6] = {0.0}, turned[3], *to = loop->to + body->v;
     for (int e = r->space->first_side[b]; e < r->space->first_side[b + 1]; e++)
       poli_row_side_add_wrench(&r->space->sides[e], B, mu, wrench);
@@ -685,8 +694,7 @@ static void respond(int first, int end, void *user)
       poli_v3_subtract(to, turned, to);
       to += 3;
     }
-    const double mobility = of_eta ? 1.0 : 1.0 / r->sums[body->v + (body->is_point ? 0 : 3)];
-    poli_v3_add_scaled(-mobility, wrench + 3, to);
+    poli_v3_add_scaled(of_eta ? -1.0 : -r->mobility[b], wrench + 3, to);
   }
 }
 
@@ -702,14 +710,14 @@ static void solve_bodies(int first, int end, void *user)
   const body_loop *loop = user;
   const poli_alpha_rows *r = loop->s->rows;
   for (int b = first; b < end; b++) {
-    const poli_rigid_body *body = &r->bodies->items[b];
+    const poli_body_place *body = &r->bodies->places[b];
     double *own = loop->to + body->v, z[3];
     if (!body->is_point) {
       poli_m3_apply(r->A_inverse + 9 * b, own, z);
       poli_v3_copy(z, own);
       own += 3;
     }
-    poli_v3_scale(1.0 / r->sums[own - loop->to], own, own);
+    poli_v3_scale(r->mobility[b], own, own);
     move_body(loop->s, b, loop->kind, loop->to);
   }
 }
@@ -762,7 +770,7 @@ static void add_spring_sizes(const poli_alpha *s, double *rotation, double *tran
     linear[own->row] += size_of(r->B + own->block + 3);
   }
   for (int b = 0; b < r->bodies->count; b++) {
-    const poli_rigid_body *body = &r->bodies->items[b];
+    const poli_body_place *body = &r->bodies->places[b];
     const int first = body->v, position = first + (body->is_point ? 0 : 3);
     for (int e = r->space->first_side[b]; e < r->space->first_side[b + 1]; e++) {
       const poli_row_side *own = &r->space->sides[e];
@@ -816,7 +824,7 @@ static void add_multipliers(const double *x, double *sum, void *alpha)
   const poli_alpha *s = alpha;
   const poli_alpha_rows *r = s->rows;
   for (int b = 0; b < r->bodies->count; b++) {
-    const poli_rigid_body *body = &r->bodies->items[b];
+    const poli_body_place *body = &r->bodies->places[b];
     double *to = sum + body->v, moment = 0.0;
     for (int e = r->space->first_side[b]; e < r->space->first_side[b + 1]; e++) {
       const poli_row_side *own = &r->space->sides[e];
