@@ -4,8 +4,8 @@
  *
  * Errors are differences from a tight run with steps of a quarter the size, at OUTPUTS times; q, v
  * and the multipliers by themselves, the largest number each.  A ratio of 1 is the aim.  Two tight
- * runs whose matrices differ (modified and full) show what round-off does: where the default run is
- * as close to one of them as they are to each other, a ratio means nothing.
+ * runs whose matrices differ (modified and full) show how much the motion magnifies the last
+ * digits.
  *
  *     studies/newton_stop [--all] MODEL...
  *
@@ -45,10 +45,21 @@ typedef struct line {
   outcome own, tight, full, reference;
 } line;
 
-/* Of all lines. */
+/* How the errors of both runs compare. */
+typedef enum verdict { SAME, NO_ERROR, UNSTABLE, APART, KINDS } verdict;
+static const char *const verdicts[KINDS] = {"", "no error", "unstable", "apart"};
+
+/* Errors below this part of the largest value are those of the iteration: the method has none, as
+ * where drives prescribe the motion. */
+static const double no_error = 1e-10;
+/* Part of its error by which two tight runs differ if the motion magnifies the last digits: then
+ * 1000 times their tolerance may be more than 1 %. */
+static const double unstable = 1e-4;
+
+/* Of all lines: how many of each kind, and by how much the errors differ at most. */
 typedef struct tally {
-  int lines, apart, round_off; /* apart: by more than 1 %; of these, so many in round-off */
-  double worst;                /* of the others */
+  int lines[KINDS];
+  double worst[KINDS];
 } tally;
 
 /* 0 if it is done. */
@@ -88,6 +99,14 @@ static double difference(const outcome *a, const outcome *b, int part)
   return most;
 }
 
+static double largest(const outcome *a, int part)
+{
+  double most = 0.0;
+  for (int k = 0; k < OUTPUTS; k++)
+    for (int i = 0; i < a->size[part]; i++) most = fmax(most, fabs(a->values[part][k][i]));
+  return most;
+}
+
 /* The settings of a model for a method and a form, and the end of the run; 0 if it has none. */
 static int choose(const pol_model *model, int method, int form, pol_settings *settings, double *end)
 {
@@ -114,38 +133,33 @@ static void compare(const pol_model *model, const char *name, int method, int fo
   pol_settings settings;
   double end, ratio[PARTS], error[PARTS], noise[PARTS];
   if (!choose(model, method, form, &settings, &end)) return;
-  const pol_newton_kind kind = settings.options.newton.kind;
+  const pol_newton_kind own_kind = settings.options.newton.kind;
   if (run(model, &settings, end, &l->own)) return;
   settings.options.newton.stop = POL_STOP_TIGHT;
   if (run(model, &settings, end, &l->tight)) return;
   settings.options.newton.kind = POL_NEWTON_FULL;
   if (run(model, &settings, end, &l->full)) return;
-  settings.options.newton.kind = kind;
+  settings.options.newton.kind = own_kind;
   settings.step /= 4.0;
   if (run(model, &settings, end, &l->reference)) return;
-  int apart = 0, beyond = 0;
+  verdict worst = SAME;
   for (int i = 0; i < PARTS; i++) {
     const double own = difference(&l->own, &l->reference, i);
-    const double near = fmin(difference(&l->own, &l->tight, i), difference(&l->own, &l->full, i));
     error[i] = difference(&l->tight, &l->reference, i);
     noise[i] = difference(&l->tight, &l->full, i);
     ratio[i] = error[i] > 0.0 ? own / error[i] : 1.0;
-    if (fabs(ratio[i] - 1.0) <= 0.01) continue;
-    apart = 1;
-    if (near <= 4.0 * noise[i]) continue;
-    beyond = 1;
-    t->worst = fmax(t->worst, fabs(ratio[i] - 1.0));
+    const verdict now = fabs(ratio[i] - 1.0) <= 0.01                  ? SAME
+                        : own <= no_error * largest(&l->reference, i) ? NO_ERROR
+                        : noise[i] >= unstable * error[i]             ? UNSTABLE
+                                                                      : APART;
+    worst = now > worst ? now : worst;
+    t->worst[now] = fmax(t->worst[now], fabs(ratio[i] - 1.0));
   }
-  t->lines++;
-  t->apart += apart;
-  t->round_off += apart && !beyond;
-  if (!all && !apart) return;
+  t->lines[worst]++;
+  if (!all && worst == SAME) return;
   printf("| %s | %s, index %s |", name, methods[method].name, forms[form]);
   for (int i = 0; i < PARTS; i++) printf(" %.1e | %.1e | %.4f |", error[i], noise[i], ratio[i]);
-  printf(" %.2f | %.2f |%s\n", l->tight.residuals, l->own.residuals,
-         beyond  ? " **"
-         : apart ? " round-off"
-                 : "");
+  printf(" %.2f | %.2f | %s |\n", l->tight.residuals, l->own.residuals, verdicts[worst]);
   fflush(stdout);
 }
 
@@ -156,8 +170,8 @@ int main(int argc, char **argv)
   tally sum = {0};
   if (!l) return 1;
   printf("| model | method | error of q | round-off | ratio | of v | round-off | ratio | of lambda "
-         "| round-off | ratio | residuals per step, tight | default |\n"
-         "|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
+         "| round-off | ratio | residuals per step, tight | default | |\n"
+         "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
   for (int k = all ? 2 : 1; k < argc; k++) {
     pol_model *model;
     pol_errors errors = {0};
@@ -167,15 +181,13 @@ int main(int argc, char **argv)
       continue;
     }
     const char *name = strrchr(argv[k], '/') ? strrchr(argv[k], '/') + 1 : argv[k];
-    const int before = sum.lines;
     for (int method = 0; method < NUM_METHODS; method++)
       for (int form = 0; form < 3; form++) compare(model, name, method, form, all, l, &sum);
-    fprintf(stderr, "%s: %d runs\n", argv[k], sum.lines - before);
     pol_model_free(&model);
   }
-  printf("\n%d runs; %d differ by more than 1 %%, of these %d in round-off; the others by up to "
-         "%.2g %%\n",
-         sum.lines, sum.apart, sum.round_off, 100.0 * sum.worst);
+  printf("\n%d runs differ by up to %.2g %%\n", sum.lines[SAME], 100.0 * sum.worst[SAME]);
+  for (int i = NO_ERROR; i < KINDS; i++)
+    printf("%d %s, by up to %.2g %%\n", sum.lines[i], verdicts[i], 100.0 * sum.worst[i]);
   free(l);
   return 0;
 }

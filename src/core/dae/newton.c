@@ -17,7 +17,8 @@
 static const double armijo = 1e-4;
 
 /* Largest error after the last correction, as a fraction of the tolerance; and with the matrix of
- * the first guess, where nearly every step has one of its own. */
+ * the first guess, where nearly every step has one of its own, so that the error of one step has
+ * little to do with that of the next. */
 static const double most_left = 0.01, most_left_fresh = 0.1;
 
 /* Steps that start with a new matrix after an old one was given up within a step. */
@@ -330,7 +331,9 @@ static verdict test(poli_newton *s, const poli_newton_system *system, attempt *a
   double later = rate;
   if (a->fresh && a->corrections == 1) later = fmax(rate, s->fresh_rate);
   if (a->fresh && a->corrections == 2 && !a->new_matrix && !in_round_off) s->fresh_rate = rate;
-  const double most = a->fresh && s->matrix.cost > 0.0 ? most_left_fresh : most_left;
+  const int own_matrix = a->fresh && s->matrix.cost > 0.0;
+  const double most =
+      own_matrix && s->options.stop == POL_STOP_BY_ERROR ? most_left_fresh : most_left;
   if (!system->place || in_round_off ? a->after <= 1.0 && ahead <= 1.0
                                      : later * a->after <= 1.0 && later * ahead <= most) {
     /* the next step, with an older matrix, would need one more that may leave only round-off */
