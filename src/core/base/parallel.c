@@ -29,7 +29,7 @@ int poli_threads(int wanted)
 
 #ifdef _OPENMP
 
-void poli_parallel(int threads, int count, void (*task)(int i, void *user), void *user)
+void poli_parallel_share(int threads, int count, void (*task)(int i, void *user), void *user)
 {
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 1) if (threads > 1 && count > 1)
   for (int i = 0; i < count; i++) task(i, user);
@@ -138,7 +138,7 @@ __attribute__((destructor)) static void end_threads(void)
   for (int i = 0; i < pool.num_threads; i++) pthread_join(pool.threads[i], NULL);
 }
 
-void poli_parallel(int threads, int count, void (*task)(int i, void *user), void *user)
+void poli_parallel_share(int threads, int count, void (*task)(int i, void *user), void *user)
 {
   if (threads <= 1 || count <= 1 || inside || pthread_mutex_trylock(&pool.busy) != 0) {
     for (int i = 0; i < count; i++) task(i, user);

@@ -14,7 +14,15 @@ int poli_threads(int wanted);
 /* Calls task(i, user) for i = 0 .. count-1, each once, in up to so many threads; returns when all
  * are done.  The first loops with more than one thread start them.  A loop inside another one, or
  * one that finds the threads at work for another, runs in the calling thread. */
-void poli_parallel(int threads, int count, void (*task)(int i, void *user), void *user);
+void poli_parallel_share(int threads, int count, void (*task)(int i, void *user), void *user);
+static inline void poli_parallel(int threads, int count, void (*task)(int i, void *user),
+                                 void *user)
+{
+  if (threads > 1 && count > 1)
+    poli_parallel_share(threads, count, task, user);
+  else
+    for (int i = 0; i < count; i++) task(i, user);
+}
 
 /* The same for ranges: calls task(first, end, user) for ranges of items that together are 0 ..
  * count-1; with one thread, for all at once, inline. */

@@ -3,7 +3,7 @@
  * (Holzinger/Arnold/Gerstmayr use 0.5), and as long as it lowers the mean cost of a step, its own
  * cost included.  The line search is Armijo's rule on the weighted residual
  * (Kelley 1995). */
-#include "dae/newton.h"
+#include "dae/newton_parts.h"
 
 #include <float.h>
 #include <math.h>
@@ -16,12 +16,10 @@
 /* A step that keeps this share of the predicted decrease is taken. */
 static const double armijo = 1e-4;
 
-/* How many times its round-off a correction may always be, and a residual what round-off of the
- * increments makes of it. */
-static const double correction_grains = 1.0, residual_grains = 64.0;
-
-/* Largest error after the last correction, as a fraction of the tolerance. */
-static const double most_left = 0.01;
+/* Largest error after the last correction, as a fraction of the tolerance; and with the matrix of
+ * the first guess, where nearly every step has one of its own, so that the error of one step has
+ * little to do with that of the next. */
+static const double most_left = 0.01, most_left_fresh = 0.1;
 
 /* Steps that start with a new matrix after an old one was given up within a step. */
 enum { FEWEST_FRESH = 4, MOST_FRESH = 64 };
@@ -35,8 +33,6 @@ static const double careful_rate = 0.05;
 
 /* The cost of a new sparse matrix, evaluated and factorised, in iterations. */
 static const double sparse_cost = 6.0;
-
-static const char smaller_step[] = "take a smaller step";
 
 pol_status poli_newton_create(poli_newton **newton, const pol_dae *dae, poli_saddle *saddle,
                               const pol_newton_options *options, pol_counts *counts)
@@ -108,6 +104,7 @@ void poli_newton_archive(poli_newton *newton, poli_archive *archive)
   POLI_ARCHIVE(archive, s->accepted_steps);
   POLI_ARCHIVE(archive, s->fresh_steps);
   POLI_ARCHIVE(archive, s->fresh_length);
+  POLI_ARCHIVE(archive, s->fresh_cost);
   POLI_ARCHIVE(archive, s->uses);
   POLI_ARCHIVE(archive, s->spent);
   POLI_ARCHIVE(archive, s->rate);
@@ -122,12 +119,12 @@ void poli_newton_reset(poli_newton *newton)
   newton->later_rate = -1.0;
 }
 
-/* --- the matrix, by its pattern or by an operator --------------------------------------------- */
+/* --- the matrix, by its pattern or by operations ---------------------------------------------- */
 
 static pol_status factor(poli_newton *s, int *row)
 {
   const poli_newton_matrix *matrix = &s->matrix;
-  if (matrix->operator) return matrix->operator->factor(row, matrix->operator->user);
+  if (matrix->operations) return matrix->operations->factor(row, matrix->operations->user);
   const pol_status status = pol_solver_refactor(matrix->solver, matrix->values);
   *row = status == POL_SINGULAR ? pol_solver_singular_column(matrix->solver) : -1;
   return status;
@@ -136,183 +133,17 @@ static pol_status factor(poli_newton *s, int *row)
 static void solve(const poli_newton *s, double *x)
 {
   const poli_newton_matrix *matrix = &s->matrix;
-  if (matrix->operator)
-    matrix->operator->solve(x, matrix->operator->user);
+  if (matrix->operations)
+    matrix->operations->solve(x, matrix->operations->user);
   else
     pol_solver_solve(matrix->solver, x);
-}
-
-/* Sums of |matrix| over the increments of each kind, per row. */
-static void set_row_sizes(poli_newton *s)
-{
-  const poli_newton_matrix *matrix = &s->matrix;
-  const pol_pattern *S = matrix->pattern;
-  const size_t n = (size_t)matrix->n;
-  memset(s->row_size, 0, (size_t)s->num_kinds * n * sizeof *s->row_size);
-  if (matrix->operator) {
-    matrix->operator->add_row_sizes(s->kind, s->row_size, matrix->operator->user);
-    return;
-  }
-  for (int j = 0; j < matrix->num_increments; j++) {
-    double *size = s->row_size + (size_t)s->kind[j] * n;
-    for (int k = S->start[j]; k < S->start[j + 1]; k++) size[S->row[k]] += fabs(matrix->values[k]);
-  }
-}
-
-/* |matrix| times the multipliers in x, per row. */
-static void set_multiplier_sizes(poli_newton *s, const double *x)
-{
-  const poli_newton_matrix *matrix = &s->matrix;
-  const pol_pattern *S = matrix->pattern;
-  memset(s->round_off, 0, (size_t)matrix->n * sizeof *s->round_off);
-  if (matrix->operator) {
-    matrix->operator->add_multipliers(x, s->round_off, matrix->operator->user);
-    return;
-  }
-  for (int j = matrix->num_increments; j < matrix->n; j++)
-    for (int k = S->start[j]; k < S->start[j + 1]; k++)
-      s->round_off[S->row[k]] += fabs(x[j]) * fabs(matrix->values[k]);
-}
-
-/* --- norms ------------------------------------------------------------------------------------ */
-
-/* Whether what is accepted still holds: the tolerances are nearly the same, in the same step and
- * with the same matrix; matrices without a pattern are that of a few steps, whose rows hardly
- * change their size. */
-static int is_measured(const poli_newton *s)
-{
-  const double most = 1.2;
-  for (int k = 0; k < s->num_kinds && s->has_accepted; k++) {
-    const double now = s->tolerance[k] + s->grain[k], then = s->measured[k];
-    if (!(now <= most * then && then <= most * now)) return 0;
-  }
-  return s->has_accepted;
-}
-
-/* What is accepted as the residual of each row, with x as the solution. */
-static void measure_accepted(poli_newton *s, const double *x)
-{
-  const int n = s->matrix.n;
-  if (is_measured(s)) return;
-  set_row_sizes(s);
-  for (int i = 0; i < n; i++) s->accepted[i] = DBL_MIN;
-  for (int k = 0; k < s->num_kinds; k++) {
-    const double *size = s->row_size + (size_t)k * (size_t)n;
-    const double tolerance = s->tolerance[k] + residual_grains * s->grain[k];
-    for (int i = 0; i < n; i++) s->accepted[i] += size[i] * tolerance;
-    s->measured[k] = s->tolerance[k] + s->grain[k];
-  }
-  /* A few eps of |matrix| times the multipliers: where large reactions balance, a residual cannot
-   * be smaller. */
-  set_multiplier_sizes(s, x);
-  for (int i = 0; i < n; i++) {
-    const double round_off = 256.0 * DBL_EPSILON * s->round_off[i];
-    if (round_off > s->accepted[i]) s->accepted[i] = round_off;
-  }
-  s->has_accepted = 1;
-  s->accepted_steps = 0;
-  if (s->matrix.least_share > 0.0) {
-    /* of a balance at least a fraction of the largest one of its kind */
-    memset(s->least, 0, (size_t)s->num_kinds * sizeof *s->least);
-    for (int i = 0; i < s->matrix.num_increments; i++) {
-      double *least = &s->least[s->kind[i]];
-      *least = fmax(*least, s->matrix.least_share * s->accepted[i]);
-    }
-    for (int i = 0; i < s->matrix.num_increments; i++)
-      s->accepted[i] = fmax(s->accepted[i], s->least[s->kind[i]]);
-  }
-  for (int i = 0; i < n; i++) s->weight[i] = 1.0 / s->accepted[i];
-}
-
-/* Largest residual over what is accepted; not finite if one is not. */
-static double residual_norm(const poli_newton *s, const double *r)
-{
-  const int n = s->matrix.n;
-  double largest[4] = {0.0}, sum[4] = {0.0}; /* four at a time: none waits for the one before */
-  for (int i = 0; i + 4 <= n; i += 4)
-    for (int k = 0; k < 4; k++) {
-      const double size = fabs(r[i + k]) * s->weight[i + k];
-      largest[k] = size > largest[k] ? size : largest[k];
-      sum[k] += size;
-    }
-  for (int i = n - n % 4; i < n; i++) {
-    const double size = fabs(r[i]) * s->weight[i];
-    largest[0] = size > largest[0] ? size : largest[0];
-    sum[0] += size;
-  }
-  for (int k = 1; k < 4; k++) {
-    largest[0] = largest[k] > largest[0] ? largest[k] : largest[0];
-    sum[0] += sum[k];
-  }
-  return isfinite(sum[0]) ? largest[0] : sum[0];
-}
-
-/* The first row whose residual is not finite, or -1.  Constraints are checked first: theirs spoil
- * the balance too, by way of the reactions. */
-static int first_not_finite(const poli_newton *s)
-{
-  const int n = s->matrix.n;
-  double sum = 0.0;
-  for (int i = 0; i < n; i++) sum += 0.0 * s->r[i];
-  for (int i = 0, first = s->matrix.num_increments; i < n && !(sum == 0.0); i++)
-    if (!isfinite(s->r[(first + i) % n])) return (first + i) % n;
-  return -1;
-}
-
-/* The row of the largest residual, or of the first that is not finite. */
-static int worst_residual(const poli_newton *s, const double *r)
-{
-  int worst = 0;
-  double max = 0.0;
-  for (int i = 0; i < s->matrix.n && isfinite(max); i++) {
-    const double size = fabs(r[i]) * s->weight[i];
-    if (size <= max) continue;
-    max = size;
-    worst = i;
-  }
-  return worst;
-}
-
-/* A correction over what is accepted. */
-static inline double correction_size(const poli_newton *s, int i)
-{
-  const int k = s->kind[i];
-  return fabs(s->dx[i]) / (s->tolerance[k] + correction_grains * s->grain[k] + DBL_MIN);
-}
-
-/* The largest of all corrections; not finite if one is not. */
-static double correction_norm(const poli_newton *s)
-{
-  double max = 0.0, sum = 0.0;
-  for (int k = 0; k < s->num_kinds; k++)
-    s->inverse[k] = 1.0 / (s->tolerance[k] + correction_grains * s->grain[k] + DBL_MIN);
-  for (int i = 0; i < s->matrix.num_increments; i++) {
-    const double size = fabs(s->dx[i]) * s->inverse[s->kind[i]];
-    max = size > max ? size : max;
-    sum += size;
-  }
-  return isfinite(sum) ? max : sum;
-}
-
-/* The increment of the largest correction, or of the first that is not finite. */
-static int worst_correction(const poli_newton *s)
-{
-  int worst = 0;
-  double max = 0.0;
-  for (int i = 0; i < s->matrix.num_increments && isfinite(max); i++) {
-    const double size = correction_size(s, i);
-    if (size <= max) continue;
-    max = size;
-    worst = i;
-  }
-  return worst;
 }
 
 /* --- iteration -------------------------------------------------------------------------------- */
 
 /* The matrix is not to be trusted for the next attempt. */
-static pol_status fail(poli_newton *s, pol_status status, int row, const char *message,
-                       const char *advice, pol_diagnostics *d)
+pol_status poli_newton_fail(poli_newton *s, pol_status status, int row, const char *message,
+                            const char *advice, pol_diagnostics *d)
 {
   /* the equation (numbering of pol_dae.describe) that belongs to the row */
   const int nv = s->dae->group.nv, below = row - s->matrix.num_increments;
@@ -328,7 +159,7 @@ static pol_status fail(poli_newton *s, pol_status status, int row, const char *m
 
 static pol_status evaluate_failed(poli_newton *s, pol_status status, pol_diagnostics *d)
 {
-  return fail(s, status, -1, "the model could not be evaluated", smaller_step, d);
+  return poli_newton_fail(s, status, -1, "the model could not be evaluated", poli_smaller_step, d);
 }
 
 /* r, the tolerances and the round-off at x */
@@ -343,36 +174,46 @@ static pol_status evaluate(poli_newton *s, const poli_newton_system *system, con
   return POL_OK;
 }
 
-static pol_status evaluate_or_fail(poli_newton *s, const poli_newton_system *system,
-                                   const double *x, pol_diagnostics *d)
+pol_status poli_newton_evaluate_or_fail(poli_newton *s, const poli_newton_system *system,
+                                        const double *x, pol_diagnostics *d)
 {
   const pol_status status = evaluate(s, system, x, s->r);
   return status ? evaluate_failed(s, status, d) : POL_OK;
 }
 
-static pol_status refresh(poli_newton *s, const poli_newton_system *system, pol_diagnostics *d)
+/* The cost of a new matrix in iterations. */
+static double matrix_cost(const poli_newton *s)
+{
+  return s->matrix.cost > 0.0 ? s->matrix.cost : sparse_cost;
+}
+
+pol_status poli_newton_refresh(poli_newton *s, const poli_newton_system *system, pol_diagnostics *d)
 {
   pol_status status = system->matrix(system->user);
-  if (status) return fail(s, status, -1, "the matrix could not be evaluated", smaller_step, d);
+  if (status)
+    return poli_newton_fail(s, status, -1, "the matrix could not be evaluated", poli_smaller_step,
+                            d);
   s->counts->jacobians++;
   s->counts->factorizations++;
   int row = -1;
   status = factor(s, &row);
   if (status == POL_SINGULAR)
-    return fail(s, status, row, "the Newton matrix is singular",
-                "the mechanism may be in a singular position or have redundant constraints", d);
+    return poli_newton_fail(
+        s, status, row, "the Newton matrix is singular",
+        "the mechanism may be in a singular position or have redundant constraints", d);
   if (status)
-    return fail(s, status, -1, "the Newton matrix could not be factorised", smaller_step, d);
-  if (!s->matrix.operator) s->has_accepted = 0;
+    return poli_newton_fail(s, status, -1, "the Newton matrix could not be factorised",
+                            poli_smaller_step, d);
+  if (!s->matrix.operations) s->has_accepted = 0;
   s->has_matrix = 1;
   s->rate = -1.0;
   s->uses = 0;
-  s->spent = s->matrix.cost > 0.0 ? s->matrix.cost : sparse_cost;
+  s->spent = matrix_cost(s);
   return POL_OK;
 }
 
 /* dx from the last residual. */
-static void solve_correction(poli_newton *s)
+void poli_newton_solve_correction(poli_newton *s)
 {
   for (int i = 0; i < s->matrix.n; i++) s->dx[i] = -s->r[i];
   solve(s, s->dx);
@@ -399,7 +240,7 @@ typedef struct attempt {
 static int correction_falls(poli_newton *s)
 {
   double *next = s->round_off; /* not in use */
-  const double before = correction_norm(s);
+  const double before = poli_newton_correction_norm(s);
   double after = 0.0;
   for (int i = 0; i < s->matrix.n; i++) next[i] = -s->trial_r[i];
   solve(s, next);
@@ -420,12 +261,12 @@ static pol_status search(poli_newton *s, const poli_newton_system *system, const
     for (int i = 0; i < s->matrix.n; i++) s->trial[i] = x[i] + a->share * s->dx[i];
     pol_status status = evaluate(s, system, s->trial, s->trial_r);
     if (!status) {
-      measure_accepted(s, s->trial);
-      a->before = residual_norm(s, s->r);
-      a->after = residual_norm(s, s->trial_r);
+      poli_newton_measure(s, s->trial);
+      a->before = poli_newton_residual_norm(s, s->r);
+      a->after = poli_newton_residual_norm(s, s->trial_r);
       if (anyhow || a->after <= 1.0 || a->after <= (1.0 - armijo * a->share) * a->before)
         return POL_OK;
-      if (k == 0 && a->new_matrix && s->matrix.operator&& correction_falls(s)) return POL_OK;
+      if (k == 0 && a->new_matrix && s->matrix.operations && correction_falls(s)) return POL_OK;
     }
     if (status < 0 || k == halvings) {
       a->share = 0.0;
@@ -442,34 +283,21 @@ static int is_slow(const poli_newton *s, double contraction, double residual)
   return (s->matrix.cost > 0.0 ? square : square * square) * residual > 1.0;
 }
 
-/* The size of a correction in terms of the goal. */
-static double goal_size(const poli_newton *s)
-{
-  double sum = 0.0, largest = 0.0;
-  int nv = s->dae->group.nv;
-  for (int i = 0; i < nv; i++) {
-    const double x = s->dx[i] / s->goal.weight[i], square = x * x;
-    sum += square;
-    largest = square > largest ? square : largest;
-  }
-  const double mean = sqrt(sum / nv), peak = s->goal.peak * sqrt(largest);
-  return s->goal.scale * (peak > mean ? peak : mean); /* not finite if a correction is not */
-}
-
 typedef enum verdict { GO_ON, DONE, ONLY_ROUND_OFF, DIVERGES } verdict;
 
 /* Rule (35) after a correction.  A rate that is known from earlier steps with the same matrix makes
  * one correction enough. */
-static verdict test_goal(poli_newton *s, attempt *a)
+static verdict test_goal(poli_newton *s, const poli_newton_system *system, attempt *a)
 {
   const double least_rate = 0.05; /* do not trust a lucky correction */
   const int patience = 4;         /* the line search may lead to where it converges */
-  const double size = goal_size(s), last = a->last_size;
+  const double size = poli_newton_goal_size(s), last = a->last_size;
   a->last_size = size;
   if (last > 0.0) s->rate = fmax(size / last, least_rate);
   if (s->rate < 0.0) return GO_ON;
   double missing = s->rate < 1.0 ? s->rate / (1.0 - s->rate) * size : HUGE_VAL;
-  if (missing <= s->goal.share) return DONE;
+  const int ahead = s->goal.ahead && system->place;
+  if ((ahead ? s->rate * missing : missing) <= s->goal.share) return DONE;
   if (s->rate >= 1.0 && a->matrices > patience) return DIVERGES;
   if (s->rate > s->options.refresh || is_slow(s, s->rate, missing / s->goal.share))
     s->has_matrix = 0;
@@ -483,7 +311,7 @@ static verdict test(poli_newton *s, const poli_newton_system *system, attempt *a
   /* The linear rate of convergence, at most 1/2.  Where the residual was round-off already its fall
    * is noise; then the slowest fall of the step with the same matrix counts. */
   const double contraction = a->before > 0.0 ? a->after / a->before : 0.0;
-  const int in_round_off = a->before * residual_grains <= 1.0;
+  const int in_round_off = a->before * poli_newton_residual_grains <= 1.0;
   double rate = contraction;
   if (a->new_matrix) a->slowest = -1.0;
   if (!in_round_off)
@@ -503,8 +331,11 @@ static verdict test(poli_newton *s, const poli_newton_system *system, attempt *a
   double later = rate;
   if (a->fresh && a->corrections == 1) later = fmax(rate, s->fresh_rate);
   if (a->fresh && a->corrections == 2 && !a->new_matrix && !in_round_off) s->fresh_rate = rate;
+  const int own_matrix = a->fresh && s->matrix.cost > 0.0;
+  const double most =
+      own_matrix && s->options.stop == POL_STOP_BY_ERROR ? most_left_fresh : most_left;
   if (!system->place || in_round_off ? a->after <= 1.0 && ahead <= 1.0
-                                     : later * a->after <= 1.0 && later * ahead <= most_left) {
+                                     : later * a->after <= 1.0 && later * ahead <= most) {
     /* the next step, with an older matrix, would need one more that may leave only round-off */
     const int worn = s->matrix.cost > 0.0 && a->corrections > 1 && !in_round_off;
     if (worn && later * ahead > 0.25 * most_left) s->has_matrix = 0;
@@ -516,14 +347,14 @@ static verdict test(poli_newton *s, const poli_newton_system *system, attempt *a
    * larger: in long chains the round-off of many rows adds up. */
   const double largest = 1.0 / sqrt(DBL_EPSILON);
   const int stands = a->after > 0.5 * a->before;
-  const double most = stands ? 4.0 : 1.0;
-  int tiny = a->new_matrix && a->share == 1.0 && a->before <= most && a->after <= most &&
-             (s->options.kind != POL_NEWTON_SIMPLIFIED || stands);
+  const double largest_residual = stands ? 4.0 : 1.0;
+  int tiny = a->new_matrix && a->share == 1.0 && a->before <= largest_residual &&
+             a->after <= largest_residual && (s->options.kind != POL_NEWTON_SIMPLIFIED || stands);
   for (int i = 0; tiny && i < s->matrix.num_increments; i++)
     tiny = fabs(s->dx[i]) <= largest * s->grain[s->kind[i]];
   if (tiny) return ONLY_ROUND_OFF;
 
-  if (s->goal.weight) return test_goal(s, a);
+  if (s->goal.weight) return test_goal(s, system, a);
   /* The first correction of a step does not tell how fast what it leaves falls, since the error of
    * the first guess is smooth: it does as in the steps before.  A cheap matrix that is too slow is
    * replaced at once; the next old one is measured anew. */
@@ -543,63 +374,31 @@ static int finish(poli_newton *s, const poli_newton_system *system, double *x, d
 {
   *status = POL_OK;
   if (!system->place) return 1;
-  solve_correction(s);
-  const double size = correction_norm(s);
-  if (s->goal.weight && !(size <= 1.0) && !(goal_size(s) <= s->goal.share)) return 0;
+  poli_newton_solve_correction(s);
+  const double size = poli_newton_correction_norm(s);
+  if (s->goal.weight && !(size <= 1.0)) {
+    const double left = s->goal.ahead && s->rate >= 0.0 ? s->rate : 1.0;
+    if (!(left * poli_newton_goal_size(s) <= s->goal.share)) return 0;
+  }
   if (!(size <= fmax(1.0, correction))) return 1;
   for (int i = 0; i < s->matrix.n; i++) x[i] += s->dx[i];
   *status = system->place(x, system->user);
   return 1;
 }
 
-/* The same work in every step, for real time: a matrix after every matrix_interval steps, then a
- * fixed number of corrections.  What they leave is measured and counted, not corrected; but the
- * step fails if they have increased the residual, or if what they leave is more than a hundredth of
- * what the step changes. */
-static pol_status solve_fixed(poli_newton *s, const poli_newton_system *system, double *x,
-                              pol_diagnostics *d)
+/* A step with an old matrix that costs more than the last one with a matrix of its own, by more
+ * iterations or by a new matrix after them, should have begun with a new one.  Unless the old one
+ * had served some steps, the next steps do, more of them each time it happens; then an old one is
+ * tried again. */
+static void plan_matrices(poli_newton *s, const attempt *a)
 {
-  const int n = s->matrix.n;
-  pol_status status = evaluate_or_fail(s, system, x, d);
-  if (status) return status;
-  if (!s->has_matrix || s->uses >= s->options.matrix_interval) status = refresh(s, system, d);
-  if (status) return status;
-  s->uses++;
-  measure_accepted(s, x);
-  const double before = residual_norm(s, s->r);
-  for (int k = 0; k < s->options.fixed_iterations; k++) {
-    solve_correction(s);
-    s->counts->newton_iterations++;
-    d->iteration++;
-    for (int i = 0; i < n; i++) x[i] += s->dx[i];
-    if ((status = evaluate_or_fail(s, system, x, d))) return status;
+  const double cost = a->corrections + a->matrices * matrix_cost(s);
+  if (s->options.kind != POL_NEWTON_MODIFIED) return;
+  if (a->served == 0) {
+    s->fresh_cost = cost;
+    return;
   }
-  const double after = residual_norm(s, s->r);
-  s->has_accepted = 0; /* in the tolerances of the end */
-  measure_accepted(s, x);
-  d->residual = residual_norm(s, s->r);
-  d->correction = correction_norm(s);
-  if (!isfinite(d->residual) || !isfinite(d->correction))
-    return fail(s, POL_NOT_FINITE, worst_residual(s, s->r), "a residual is not finite",
-                smaller_step, d);
-  if (d->residual <= 1.0) return POL_OK;
-  s->counts->inexact++;
-  s->counts->worst_residual = fmax(s->counts->worst_residual, d->residual);
-  const double most = 0.01 / s->options.tolerance;
-  if (after <= before && d->residual <= most) return POL_OK;
-  return fail(s, POL_NOT_CONVERGED, worst_residual(s, s->r),
-              after <= before ? "the fixed number of Newton iterations is not enough"
-                              : "the fixed number of Newton iterations has increased the residual",
-              "take a smaller step, more iterations, or a new matrix more often", d);
-}
-
-/* A matrix that replaces an old one within a step comes too late: the correction by the old one and
- * a residual were in vain.  Unless the old one had served some steps, the next ones start with a
- * new matrix each, more of them each time it happens; then an old one is tried again. */
-static void plan_matrices(poli_newton *s, int served, int matrices)
-{
-  if (served == 0 || s->options.kind != POL_NEWTON_MODIFIED) return;
-  if (matrices == 0 || served >= FEWEST_FRESH)
+  if ((a->matrices == 0 && cost <= s->fresh_cost) || a->served >= FEWEST_FRESH)
     s->fresh_length = 0;
   else
     s->fresh_length = s->fresh_length == 0 ? FEWEST_FRESH : 2 * s->fresh_length;
@@ -614,19 +413,20 @@ pol_status poli_newton_solve(poli_newton *newton, const poli_newton_system *syst
   pol_diagnostics *d = diagnostics;
   const int n = s->matrix.n, modified = s->options.kind == POL_NEWTON_MODIFIED;
   const char *smaller = s->options.kind == POL_NEWTON_FULL
-                            ? smaller_step
+                            ? poli_smaller_step
                             : "take a smaller step, or try the full Newton matrix";
   attempt a = {.slowest = -1.0};
-  if (!s->matrix.operator|| ++ s->accepted_steps> MOST_ACCEPTED) s->has_accepted = 0;
+  if (!s->matrix.operations || ++s->accepted_steps > MOST_ACCEPTED) s->has_accepted = 0;
   d->iteration = 0;
   d->correction = 0.0;
-  if (s->options.fixed_iterations > 0) return solve_fixed(s, system, x, d);
+  if (s->options.fixed_iterations > 0) return poli_newton_solve_fixed(s, system, x, d);
 
   /* Evaluate at the predicted x. */
-  pol_status status = evaluate_or_fail(s, system, x, d);
+  pol_status status = poli_newton_evaluate_or_fail(s, system, x, d);
   if (status) return status;
-  const int bad = first_not_finite(s);
-  if (bad >= 0) return fail(s, POL_NOT_FINITE, bad, "a residual is not finite", smaller, d);
+  const int bad = poli_newton_first_not_finite(s);
+  if (bad >= 0)
+    return poli_newton_fail(s, POL_NOT_FINITE, bad, "a residual is not finite", smaller, d);
 
   if (s->fresh_steps > 0) {
     s->fresh_steps--;
@@ -639,13 +439,13 @@ pol_status poli_newton_solve(poli_newton *newton, const poli_newton_system *syst
     a.fresh = modified && (k == 0 ? a.new_matrix : a.fresh && !a.new_matrix);
     if (k == 2) s->has_accepted = 0;
     if (a.new_matrix) {
-      if ((status = refresh(s, system, d))) return status;
+      if ((status = poli_newton_refresh(s, system, d))) return status;
       a.matrices++;
       if (modified) a.last_size = 0.0; /* corrections with different matrices give no rate */
     }
 
     /* Solve, and search along the correction. */
-    solve_correction(s);
+    poli_newton_solve_correction(s);
     s->counts->newton_iterations++;
     d->iteration++;
     status = search(s, system, x, &a);
@@ -658,10 +458,10 @@ pol_status poli_newton_solve(poli_newton *newton, const poli_newton_system *syst
     if (status) return evaluate_failed(s, status, d);
     a.corrections = d->iteration;
     d->residual = a.after;
-    d->correction = (a.share > 0.0 ? a.share : 1.0) * correction_norm(s);
+    d->correction = (a.share > 0.0 ? a.share : 1.0) * poli_newton_correction_norm(s);
     if (!isfinite(d->residual) || !isfinite(d->correction))
-      return fail(s, POL_NOT_FINITE, worst_residual(s, s->trial_r), "a residual is not finite",
-                  smaller, d);
+      return poli_newton_fail(s, POL_NOT_FINITE, poli_newton_worst_residual(s, s->trial_r),
+                              "a residual is not finite", smaller, d);
     if (a.share == 0.0) break;
 
     /* Accept. */
@@ -677,7 +477,7 @@ pol_status poli_newton_solve(poli_newton *newton, const poli_newton_system *syst
     if (now == ONLY_ROUND_OFF) return POL_OK;
     if (now == DIVERGES) break;
     if (now == DONE && finish(s, system, x, d->correction, &status)) {
-      plan_matrices(s, a.served, a.matrices);
+      plan_matrices(s, &a);
       s->spent += d->iteration;
       s->uses++;
       if ((double)d->iteration * s->uses > s->spent) s->has_matrix = 0;
@@ -685,109 +485,22 @@ pol_status poli_newton_solve(poli_newton *newton, const poli_newton_system *syst
     }
   }
   if (a.after <= 1.0 && a.share > 0.0)
-    return fail(
-        s, POL_NOT_CONVERGED, worst_correction(s),
+    return poli_newton_fail(
+        s, POL_NOT_CONVERGED, poli_newton_worst_correction(s),
         "the Newton iteration did not converge: the residual is small, but the matrix is nearly "
         "singular",
         "the mechanism may be close to a singular position; take a smaller step", d);
   /* s->r is the residual of the last accepted correction; of a rejected one it is the trial's */
-  return fail(s, POL_NOT_CONVERGED, worst_residual(s, a.share > 0.0 ? s->r : s->trial_r),
-              "the Newton iteration did not converge", smaller, d);
+  return poli_newton_fail(s, POL_NOT_CONVERGED,
+                          poli_newton_worst_residual(s, a.share > 0.0 ? s->r : s->trial_r),
+                          "the Newton iteration did not converge", smaller, d);
 }
 
 pol_status poli_newton_polish(poli_newton *newton, const poli_newton_system *system, double *x)
 {
   poli_newton *s = newton;
-  solve_correction(s);
+  poli_newton_solve_correction(s);
   s->counts->newton_iterations++;
   for (int i = 0; i < s->matrix.n; i++) x[i] += s->dx[i];
   return evaluate(s, system, x, s->r);
-}
-
-/* --- as published ----------------------------------------------------------------------------- */
-
-/* To repeat published counts and tables: a fixed number of corrections, or plain iterations without
- * line search (polhode/published.h). */
-
-/* x + dx, with dx from the last residual. */
-static void correct(poli_newton *s, double *x, pol_diagnostics *d)
-{
-  solve_correction(s);
-  for (int i = 0; i < s->matrix.n; i++) x[i] += s->dx[i];
-  s->counts->newton_iterations++;
-  d->iteration++;
-}
-
-/* A fixed number of corrections, whatever they leave; or, without a number, Newton's method as it
- * stands in a textbook: the stopping rule looks at the residual before a correction and at the
- * correction. */
-static pol_status solve_plain(poli_newton *s, const poli_newton_system *system,
-                              const poli_published_rule *rule, int exactly, double *x,
-                              pol_diagnostics *d)
-{
-  int done = 0;
-  for (int k = 0; k < (exactly ? exactly : s->options.max_iterations) && !done; k++) {
-    pol_status status = evaluate_or_fail(s, system, x, d);
-    if (!status) status = refresh(s, system, d);
-    if (status) return status;
-    correct(s, x, d);
-    for (int i = 0; i < s->matrix.num_increments && exactly; i++)
-      if (!isfinite(s->dx[i]))
-        return fail(s, POL_NOT_FINITE, -1, "a correction is not finite", smaller_step, d);
-    if (exactly) continue;
-    d->residual = d->correction = rule->size(s->r, s->dx, system->user) / s->options.tolerance;
-    if (!isfinite(d->residual))
-      return fail(s, POL_NOT_FINITE, -1, "a residual is not finite", smaller_step, d);
-    done = d->residual <= 1.0;
-  }
-  if (exactly || done) return evaluate_or_fail(s, system, x, d);
-  return fail(s, POL_NOT_CONVERGED, -1, "the Newton iteration did not converge", smaller_step, d);
-}
-
-/* Until the residual is a share of the first one, as multibody programs have it (Gerstmayr 2024;
- * Holzinger/Arnold/Gerstmayr, section 7): at least one correction, no second trial.  A first
- * residual that is smaller than the second is not the measure. */
-static pol_status solve_by_residual(poli_newton *s, const poli_newton_system *system,
-                                    const poli_published_rule *rule, int modified, double *x,
-                                    pol_diagnostics *d)
-{
-  enum { JUDGED = 3, PATIENCE = 8 };
-  const double absolute = 1e-10;
-  pol_status status = evaluate_or_fail(s, system, x, d);
-  if (status) return status;
-  double first = fmax(rule->norm(s->r, system->user), 2.0 * absolute), last = first;
-  while (d->iteration < s->options.max_iterations) {
-    if (!modified || !s->has_matrix) status = refresh(s, system, d);
-    if (status) return status;
-    correct(s, x, d);
-    status = evaluate_or_fail(s, system, x, d);
-    if (status) return status;
-    const double now = rule->norm(s->r, system->user);
-    if (d->iteration == 1 && now > first) first = last = now;
-    d->residual = d->correction = now / fmax(s->options.tolerance * first, absolute);
-    if (!isfinite(now))
-      return fail(s, POL_NOT_FINITE, -1, "a residual is not finite", smaller_step, d);
-    if (d->residual <= 1.0) return POL_OK;
-    if (d->iteration > PATIENCE || (d->iteration >= JUDGED && now > s->options.refresh * last))
-      s->has_matrix = 0;
-    last = now;
-  }
-  return fail(s, POL_NOT_CONVERGED, -1, "the Newton iteration did not converge",
-              "take a smaller step, or do without simulation.published.newton", d);
-}
-
-pol_status poli_newton_solve_published(poli_newton *newton, const pol_published *published,
-                                       const poli_newton_system *system,
-                                       const poli_published_rule *rule, double *x,
-                                       pol_diagnostics *diagnostics)
-{
-  pol_diagnostics *d = diagnostics;
-  d->iteration = 0;
-  d->correction = 0.0;
-  if (published->newton == POL_PUBLISHED_NEWTON_DEFAULT)
-    return solve_plain(newton, system, rule, published->exact_iterations, x, d);
-  if (published->newton == POL_PUBLISHED_NEWTON_PLAIN && rule->size)
-    return solve_plain(newton, system, rule, 0, x, d);
-  return solve_by_residual(newton, system, rule,
-                           published->newton == POL_PUBLISHED_NEWTON_PLAIN_MODIFIED, x, d);
 }

@@ -54,10 +54,12 @@ typedef struct poli_newton_system {
 typedef struct poli_newton_goal {
   const double *weight; /* nv; NULL: there is no goal */
   double scale, peak, share;
+  int ahead; /* 1: the last correction, whose residual is not evaluated, is expected to leave its
+                own times the rate */
 } poli_newton_goal;
 
 /* What Newton's method needs of a matrix that is not stored in a pattern. */
-typedef struct poli_newton_operator {
+typedef struct poli_newton_operations {
   /* Factors the matrix that poli_newton_system.matrix has evaluated; POL_SINGULAR with the row at
    * fault in *row. */
   pol_status (*factor)(int *row, void *user);
@@ -69,16 +71,16 @@ typedef struct poli_newton_operator {
   /* Adds |A| |x| to sum (n numbers), with the multipliers in x alone; an estimate is enough. */
   void (*add_multipliers)(const double *x, double *sum, void *user);
   void *user;
-} poli_newton_operator;
+} poli_newton_operations;
 
 /* What Newton's method has to know of a matrix: increments come first, in whole vectors of nv; then
  * multipliers, in vectors of m (the last one may be shorter).  Rows likewise. */
 typedef struct poli_newton_matrix {
   int n, num_increments;
-  const pol_pattern *pattern; /* with values and solver; or all NULL, and the operator */
+  const pol_pattern *pattern; /* with values and solver; or all NULL, and operations */
   double *values;
   pol_solver *solver;
-  const poli_newton_operator *operator;
+  const poli_newton_operations *operations;
   /* The residual of a balance may have this share of what is accepted of the most generous one of
    * its kind, which has the same unit.  0, unless rows can be without increments, as where the mass
    * matrix is singular. */
@@ -109,7 +111,8 @@ typedef struct poli_newton {
                       */
   int accepted_steps; /* since they were measured */
   int fresh_steps,
-      fresh_length; /* steps to come that start with a new matrix, and of the last time */
+      fresh_length;  /* steps to come that start with a new matrix, and of the last time */
+  double fresh_cost; /* of the last step that started with a new matrix, in iterations */
   poli_newton_goal goal;
   int uses;          /* steps done with the present matrix, */
   double spent;      /* and their cost, including that of the matrix, in iterations */

@@ -22,6 +22,13 @@ typedef struct poli_rigid_body {
   double inertia[9], inverse[9]; /* body axes */
 } poli_rigid_body;
 
+/* Where a body is in q and v, as above: loops over all bodies that need no more read a few numbers
+ * each. */
+typedef struct poli_body_place {
+  int q, v;
+  int is_point;
+} poli_body_place;
+
 /* A row of a joint, in one line of the cache: for vectors U fixed in
  * the first body and r fixed in the second, phi = U . (tau (x2 - x1) + r) - offset. */
 typedef struct poli_plain_row {
@@ -73,6 +80,7 @@ enum { POLI_WITHOUT_COMPLIANT = 1 << 16 };
 typedef struct poli_rigid_bodies {
   int count;
   poli_rigid_body *items;
+  poli_body_place *places;    /* of the items */
   int spatial;                /* angular velocities of the dae are in inertial axes */
   int forces_read_velocities; /* apart from those of compliant rows */
   int num_forces;

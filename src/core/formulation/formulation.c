@@ -677,6 +677,7 @@ void pol_formulation_free(pol_formulation **formulation)
   free(f->links_memory);
   free(f->pairs);
   free(f->extension.rigid_bodies.items);
+  free(f->extension.rigid_bodies.places);
   free(f->extension.rigid_bodies.nodes);
   free(f->extension.rigid_bodies.plain);
   free(f->extension.rigid_bodies.compliant);

@@ -28,7 +28,7 @@ static poli_pose place_of(const places *p, int body)
 {
   const poli_frame *ground = poli_ground_frame();
   if (body == POL_GROUND) return (poli_pose){ground->R, ground->x};
-  const poli_rigid_body *item = &p->f->extension.rigid_bodies.items[body];
+  const poli_body_place *item = &p->f->extension.rigid_bodies.places[body];
   return (poli_pose){p->R + 9 * body, p->q + item->q + (item->is_point ? 0 : 4)};
 }
 
@@ -243,25 +243,32 @@ typedef struct joint_rows {
   double *position, *blocks;
 } joint_rows;
 
+/* Those of joint k behind the points that it joins; not inline, so that it does not slow down
+ * joints without. */
+static POLI_WIDE __attribute__((noinline)) void set_others(const joint_rows *j, int k)
+{
+  const poli_row_node *node = &j->nodes[k];
+  if (node->joins ? node->plain : node->own)
+    set_plain(j->places, node, j->position, j->blocks);
+  else
+    set_joint(j->places, &j->places->f->joints[k].kernel, node, j->position, j->blocks);
+}
+
 static POLI_WIDE void set_joints(int first, int end, void *user)
 {
   const joint_rows *j = user;
   for (int k = first; k < end; k++) {
     const poli_row_node *node = &j->nodes[k];
     if (node->joins) set_points(j->places, node, j->position, j->blocks);
-    if (node->joins && node->num_rows == 3) continue;
-    if (node->joins ? node->plain : node->own)
-      set_plain(j->places, node, j->position, j->blocks);
-    else
-      set_joint(j->places, &j->places->f->joints[k].kernel, node, j->position, j->blocks);
+    if (!node->joins || node->num_rows > 3) set_others(j, k);
   }
 }
 
-static pol_status evaluate_rows(const poli_row_node *nodes, int num_nodes, int threads, double t,
-                                const double *q, const double *R, const double *history,
-                                double *position, double *blocks, void *user)
+/* Rows of all kinds. */
+static pol_status evaluate_all(const poli_row_node *nodes, int num_nodes, int threads, double t,
+                               const double *q, const double *R, const double *history,
+                               double *position, double *blocks, const pol_formulation *f)
 {
-  const pol_formulation *f = user;
   const poli_rigid_bodies *bodies = &f->extension.rigid_bodies;
   const poli_row_node *node = nodes;
   const poli_row_node *slip = node + f->num_joints + f->num_drives + f->num_couplings;
@@ -297,6 +304,19 @@ static pol_status evaluate_rows(const poli_row_node *nodes, int num_nodes, int t
         set_coupling(&p, &f->couplings[k], history, position + node->row, blocks + node->block);
   if (status || !bodies->num_compliant || num_nodes < bodies->num_nodes) return status;
   return set_compliant(&p, nodes + num_nodes - bodies->num_compliant, history, position, blocks);
+}
+
+static pol_status evaluate_rows(const poli_row_node *nodes, int num_nodes, int threads, double t,
+                                const double *q, const double *R, const double *history,
+                                double *position, double *blocks, void *user)
+{
+  const pol_formulation *f = user;
+  if (f->extension.rigid_bodies.num_nodes > f->num_joints)
+    return evaluate_all(nodes, num_nodes, threads, t, q, R, history, position, blocks, f);
+  const places p = {f, q, R};
+  joint_rows j = {&p, nodes, position, blocks};
+  poli_parallel_ranges(threads, num_nodes, set_joints, &j);
+  return POL_OK;
 }
 
 /* --- set-up ----------------------------------------------------------------------------------- */
@@ -462,7 +482,8 @@ pol_status poli_formulation_set_rigid_bodies(pol_formulation *f)
   poli_rigid_bodies *to = &f->extension.rigid_bodies;
   to->spatial = f->kind == POL_SO3XR3_SPATIAL;
   to->items = calloc((size_t)f->num_bodies + 1, sizeof *to->items);
-  if (!to->items || find_compliant(f, to)) return POL_NO_MEMORY;
+  to->places = calloc((size_t)f->num_bodies + 1, sizeof *to->places);
+  if (!to->items || !to->places || find_compliant(f, to)) return POL_NO_MEMORY;
   for (int b = 0; b < f->num_bodies; b++) set_body(&f->bodies[b], &to->items[to->count++]);
   if (f->dae.num_states)
     to->items[to->count++] = (poli_rigid_body){.q = f->state_q,
@@ -471,6 +492,8 @@ pol_status poli_formulation_set_rigid_bodies(pol_formulation *f)
                                                .is_point = 1,
                                                .mass = 1.0,
                                                .inverse_mass = 1.0};
+  for (int b = 0; b < to->count; b++)
+    to->places[b] = (poli_body_place){to->items[b].q, to->items[b].v, to->items[b].is_point};
   for (int k = 0; k < 2 * f->num_turns; k++) {
     const int body = f->turns[k / 2].body[k % 2];
     if (body != POL_GROUND && !to->items[body].is_point)

@@ -69,7 +69,7 @@ typedef struct poli_alpha {
   void *memory, *matrix_memory;    /* hold the arrays; those of matrices are NULL until needed */
   poli_alpha_values now, next;
   double *model_v, *model_vd;                   /* nv: what the model sees of next.v, next.vd */
-  double *base;                                 /* q* */
+  double *base;                                 /* q*, if it is not q_n: geom2, geom3 */
   double *theta, *c;                            /* nv */
   double *x, *x_done;                           /* Newton's unknowns; those already applied */
   double *eta;                                  /* num_extra */

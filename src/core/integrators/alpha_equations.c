@@ -20,10 +20,9 @@ pol_status poli_alpha_prepare(poli_alpha *s)
               in_acceleration * h * h * (0.5 - o->beta) * s->now.a[i] -
               h * o->beta / o->gamma * (s->now.v[i] + h * (1.0 - o->gamma) * s->now.a[i]);
 
-  poli_alpha_copy(s->base, s->now.q, group->nq);
   if (s->update->base_velocity) {
     for (int i = 0; i < group->nv; i++) w[i] = h * s->now.v[i];
-    pol_group_move(group, s->base, w, s->base);
+    pol_group_move(group, s->now.q, w, s->base);
   }
   if (s->update->base_acceleration) {
     for (int i = 0; i < group->nv; i++) w[i] = h * h * (0.5 - o->beta) * s->now.a[i];
@@ -90,7 +89,8 @@ static pol_status new_velocity(poli_alpha *s)
   const pol_group *group = &s->dae->group;
   double scale = o->gamma / (s->h * o->beta), *v = s->next.v;
   if (o->sigma == 0.0) {
-    for (int i = 0; i < group->nv; i++) v[i] = scale * (s->theta[i] - s->c[i] + s->stabilizing[i]);
+    for (int i = 0; i < group->nv; i++) v[i] = scale * (s->theta[i] - s->c[i]);
+    for (int i = 0; i < group->nv && s->saddle->num_extra; i++) v[i] += scale * s->stabilizing[i];
     return POL_OK;
   }
   pol_group_tangent(group, s->theta, s->c, v);
@@ -208,7 +208,7 @@ static void place_factors(int first, int end, void *alpha)
   pol_group part = *group;
   part.factors = group->factors + first;
   part.num_factors = end - first;
-  pol_group_move(&part, s->base, s->theta, s->next.q);
+  pol_group_move(&part, s->update->base_velocity ? s->base : s->now.q, s->theta, s->next.q);
   if (!s->by_rows) map_to_model(s, first, end); /* rows see next.v itself */
 }
 

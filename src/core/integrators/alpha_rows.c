@@ -24,54 +24,17 @@
  * with many iterations the next ones use the general matrix, and a step that fails is repeated with
  * it.
  */
-#include <float.h>
+#include "integrators/alpha_rows.h"
+
 #include <limits.h>
-#include <math.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
 #include "base/monitor.h"
-#include "base/parallel.h"
 #include "base/wide.h"
 #include "dae/dae.h"
 #include "dae/extension.h"
-#include "dae/row_space.h"
-#include "integrators/alpha.h"
-
-struct poli_alpha_rows {
-  const poli_rigid_bodies *bodies;
-  poli_row_space *space;
-  poli_block_lu *lu, *eta_lu; /* of mu and of eta */
-  poli_newton *newton;
-  poli_newton_operator operator;
-  pol_counts *counts;
-  int own_axes;            /* rows are those of the dae */
-  int velocities;          /* rates of the rows are needed */
-  int pause, pause_length; /* steps with the general matrix, to come and at the last time */
-  int held, m;             /* rows of the dae, and with those of springs */
-  void *memory;
-  size_t memory_size;
-  int *factor;                   /* of the group: rotation of each body, -1 for points */
-  double *R, *B;                 /* at the last residual */
-  double *matrix_R, *matrix_B;   /* where the matrix was evaluated */
-  double *velocity_B;            /* there, of B v: with arms r + h (beta/gamma) w x r */
-  double *old_R, *old_B;         /* at q_n, for eta */
-  double *T, *V, *A_inverse, *D; /* 9 numbers per body; V not in index 3; D of mu */
-  double *eta_D, *d, *eta_d;     /* D of eta, and numbers d of translations */
-  double *sums;                  /* nv: sums of the rows of |A| */
-  double *position, *rates;      /* m: Phi and elongations, B v */
-  double *multipliers;           /* m: lambda and tensions */
-  double *compliance;            /* m: 0 for constraints */
-  double *moved;                 /* 6 numbers per body: velocities in inertial axes */
-  double *mu;                    /* m: multipliers in a solution, and other temporary numbers */
-  double *now, *before;          /* held: multipliers of the last steps; behind them eta */
-  double *guess;                 /* n: of a step that is repeated with the general matrix */
-  unsigned char *left_out, *eta_left_out; /* m */
-};
-
-static const double dependent = 1e-12; /* pivots below belong to dependent constraints */
 
 /* --- life cycle ------------------------------------------------------------------------------- */
 
@@ -86,11 +49,6 @@ static int is_applicable(const poli_alpha *s)
          (o->index == POL_INDEX_3 || (!bodies->constraints_move && !bodies->spatial));
 }
 
-static pol_status factor_matrix(int *row, void *alpha);
-static void solve(double *x, void *alpha);
-static void add_row_sizes(const int *kind, double *size, void *alpha);
-static void add_multipliers(const double *x, double *sum, void *alpha);
-
 static pol_status build(poli_alpha *s, poli_alpha_rows *r)
 {
   const pol_group *group = &s->dae->group;
@@ -104,17 +62,17 @@ static pol_status build(poli_alpha *s, poli_alpha_rows *r)
   const size_t blocks = (size_t)r->space->num_blocks, held = (size_t)r->held;
   poli_arena arena = {0};
   do {
-    POLI_TAKE_EACH(&arena, 9 * bodies, &r->R, &r->matrix_R, &r->T, &r->A_inverse, &r->D);
+    POLI_TAKE_EACH(&arena, 9 * bodies, &r->R, &r->A_inverse, &r->D, &r->RT, &r->A_inverse_R);
     POLI_TAKE_EACH(&arena, stabilized ? 9 * bodies : 0, &r->old_R, &r->eta_D);
-    POLI_TAKE(&arena, r->V, index3 ? 0 : 9 * bodies);
+    POLI_TAKE(&arena, r->RV, index3 ? 0 : 9 * bodies);
     POLI_TAKE_EACH(&arena, blocks, &r->B, &r->matrix_B);
     POLI_TAKE(&arena, r->old_B, stabilized ? blocks : 0);
     POLI_TAKE(&arena, r->velocity_B, index3 ? 0 : blocks);
     POLI_TAKE(&arena, r->moved, 6 * bodies);
-    POLI_TAKE(&arena, r->d, bodies);
-    POLI_TAKE(&arena, r->eta_d, bodies);
+    POLI_TAKE_EACH(&arena, bodies, &r->d, &r->eta_d, &r->mobility);
     POLI_TAKE(&arena, r->sums, nv);
-    POLI_TAKE_EACH(&arena, m, &r->position, &r->rates, &r->multipliers, &r->compliance, &r->mu);
+    POLI_TAKE_EACH(&arena, m, &r->position, &r->rates, &r->compliance, &r->mu);
+    POLI_TAKE(&arena, r->tensions, m > held ? m : 0);
     POLI_TAKE_EACH(&arena, held + (stabilized ? held : 0), &r->now, &r->before);
     POLI_TAKE(&arena, r->guess, s->saddle->n);
     POLI_TAKE(&arena, r->left_out, m);
@@ -125,10 +83,14 @@ static pol_status build(poli_alpha *s, poli_alpha_rows *r)
   r->memory_size = arena.used;
   if (!r->memory) return POL_NO_MEMORY;
   for (int b = 0; b < r->bodies->count; b++)
-    r->factor[b] = r->bodies->items[b].is_point ? -1 : s->factor_of[r->bodies->items[b].v];
-  const poli_newton_matrix matrix = {
-      .n = s->saddle->n, .num_increments = s->saddle->nv, .operator= & r->operator, .cost = 2.0 };
-  r->operator=(poli_newton_operator){factor_matrix, solve, add_row_sizes, add_multipliers, s};
+    r->factor[b] = r->bodies->places[b].is_point ? -1 : s->factor_of[r->bodies->places[b].v];
+  const poli_newton_matrix matrix = {.n = s->saddle->n,
+                                     .num_increments = s->saddle->nv,
+                                     .operations = &r->operations,
+                                     .cost = 1.2};
+  r->operations =
+      (poli_newton_operations){poli_alpha_rows_factor, poli_alpha_rows_apply_inverse,
+                               poli_alpha_rows_add_sizes, poli_alpha_rows_add_multipliers, s};
   return poli_newton_create_for(&r->newton, s->dae, &matrix, &s->options->newton, r->counts);
 }
 
@@ -204,44 +166,22 @@ static void note_iterations(poli_alpha_rows *r, int iterations)
   }
 }
 
-/* The axes of the angular velocity of a body in the dae, for the rotations R of all bodies. */
-static inline const double *axes_of(const poli_alpha_rows *r, const double *R, int b)
-{
-  static const double identity[9] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0};
-  return r->bodies->spatial ? identity : R + 9 * b;
-}
-
-/* A loop over bodies. */
-typedef struct body_loop {
-  const poli_alpha *s;
-  const double *from;
-  double *to;
-  int kind;           /* by_velocity or of_eta */
-  atomic_int *failed; /* the first body that failed */
-} body_loop;
-
-static inline void run_bodies(const poli_alpha *s, body_loop *loop, void (*task)(int, int, void *))
-{
-  loop->s = s;
-  poli_parallel_ranges(s->rows->space->threads, s->rows->bodies->count, task, loop);
-}
-
 static POLI_WIDE void set_rotations_of(int first, int end, void *user)
 {
-  const body_loop *loop = user;
+  const poli_body_loop *loop = user;
   const poli_alpha_rows *r = loop->s->rows;
   for (int b = first; b < end; b++) {
-    if (r->bodies->items[b].is_point)
+    if (r->bodies->places[b].is_point)
       poli_m3_diagonal(1.0, loop->to + 9 * b);
     else
-      poli_quat_to_matrix(loop->from + r->bodies->items[b].q, loop->to + 9 * b);
+      poli_quat_to_matrix(loop->from + r->bodies->places[b].q, loop->to + 9 * b);
   }
 }
 
 /* Rotations of all bodies at q. */
 static void set_rotations(const poli_alpha *s, const double *q, double *R)
 {
-  run_bodies(s, &(body_loop){.from = q, .to = R}, set_rotations_of);
+  poli_alpha_rows_run(s, &(poli_body_loop){.from = q, .to = R}, set_rotations_of);
 }
 
 void poli_alpha_rows_adopt(poli_alpha *s)
@@ -289,8 +229,8 @@ void poli_alpha_rows_archive(poli_alpha *s, poli_archive *archive)
 
 /* --- residual --------------------------------------------------------------------------------- */
 
-static pol_status set_rows(const poli_alpha *s, double t, const double *q, double *R, double *B,
-                           double *position)
+pol_status poli_alpha_rows_set_rows(const poli_alpha *s, double t, const double *q, double *R,
+                                    double *B, double *position)
 {
   const poli_alpha_rows *r = s->rows;
   set_rotations(s, q, R);
@@ -302,7 +242,7 @@ pol_status poli_alpha_rows_prepare(poli_alpha *s)
 {
   poli_alpha_rows *r = s->rows;
   if (!s->saddle->num_extra) return POL_OK;
-  return set_rows(s, s->t - s->h, s->now.q, r->old_R, r->old_B, r->position);
+  return poli_alpha_rows_set_rows(s, s->t - s->h, s->now.q, r->old_R, r->old_B, r->position);
 }
 
 /* out += scale B(q_n)^T eta, in the velocities of the dae. */
@@ -312,12 +252,12 @@ void poli_alpha_rows_add_transposed(poli_alpha *s, double scale, const double *e
   poli_alpha_copy(r->mu, eta, r->held);
   memset(r->mu + r->held, 0, (size_t)(r->m - r->held) * sizeof *r->mu);
   for (int b = 0; b < r->bodies->count; b++) {
-    const poli_rigid_body *body = &r->bodies->items[b];
+    const poli_body_place *body = &r->bodies->places[b];
     double wrench[6] = {0.0}, turned[3], *to = out + body->v;
     for (int e = r->space->first_side[b]; e < r->space->first_side[b + 1]; e++)
       poli_row_side_add_wrench(&r->space->sides[e], r->old_B, r->mu, wrench);
     if (!body->is_point) {
-      poli_m3_apply_transposed(axes_of(r, r->old_R, b), wrench, turned);
+      poli_m3_apply_transposed(poli_alpha_rows_axes(r, r->old_R, b), wrench, turned);
       poli_v3_add_scaled(scale, turned, to);
       to += 3;
     }
@@ -327,23 +267,23 @@ void poli_alpha_rows_add_transposed(poli_alpha *s, double scale, const double *e
 
 static POLI_WIDE void turn_velocities(int first, int end, void *user)
 {
-  const body_loop *loop = user;
+  const poli_body_loop *loop = user;
   const poli_alpha_rows *r = loop->s->rows;
   for (int b = first; b < end; b++) {
-    const poli_rigid_body *body = &r->bodies->items[b];
+    const poli_body_place *body = &r->bodies->places[b];
     const double *own = loop->from + body->v;
     double *y = r->moved + 6 * b;
-    if (!body->is_point) poli_m3_apply(axes_of(r, r->R, b), own, y);
+    if (!body->is_point) poli_m3_apply(poli_alpha_rows_axes(r, r->R, b), own, y);
     poli_v3_copy(own + (body->is_point ? 0 : 3), y + 3);
   }
 }
 
 /* rates = B v for velocities of the dae at the last residual. */
-static void set_rates(const poli_alpha *s, const double *v, double *rates)
+void poli_alpha_rows_set_rates(const poli_alpha *s, const double *v, double *rates)
 {
   const poli_alpha_rows *r = s->rows;
   memset(rates, 0, (size_t)r->m * sizeof *rates);
-  run_bodies(s, &(body_loop){.from = v}, turn_velocities);
+  poli_alpha_rows_run(s, &(poli_body_loop){.from = v}, turn_velocities);
   poli_row_space_add_rates(r->space, r->B, r->moved, rates);
 }
 
@@ -369,10 +309,10 @@ POLI_INLINE void set_balance(const poli_alpha *s, int b, double *balance)
   const double *vd = s->next.vd + body->v, *v = s->next.v + body->v;
   double wrench[6] = {0.0}, *out = balance + body->v;
   for (int e = r->space->first_side[b]; e < r->space->first_side[b + 1]; e++)
-    poli_row_side_add_wrench(&r->space->sides[e], r->B, r->multipliers, wrench);
+    poli_row_side_add_wrench(&r->space->sides[e], r->B, poli_alpha_rows_lambda(s), wrench);
   if (!body->is_point) {
     double turned[3], momentum[3], rate[3];
-    poli_m3_apply_transposed(axes_of(r, r->R, b), wrench, turned);
+    poli_m3_apply_transposed(poli_alpha_rows_axes(r, r->R, b), wrench, turned);
     apply_inertia(r, b, v, momentum);
     apply_inertia(r, b, vd, rate);
     poli_v3_add_scaled_cross(1.0, v, momentum, turned);
@@ -386,7 +326,7 @@ POLI_INLINE void set_balance(const poli_alpha *s, int b, double *balance)
 
 static POLI_WIDE void set_balances(int first, int end, void *user)
 {
-  const body_loop *loop = user;
+  const poli_body_loop *loop = user;
   for (int b = first; b < end; b++) set_balance(loop->s, b, loop->to);
 }
 
@@ -398,15 +338,15 @@ static pol_status evaluate(const double *x, double *out, void *alpha)
   pol_status status = poli_alpha_place(x, s);
   if (status) return status;
   if (poli_monitor_poll(-1.0)) return POL_CANCELLED;
-  status = set_rows(s, s->t, s->next.q, r->R, r->B, r->position);
+  status = poli_alpha_rows_set_rows(s, s->t, s->next.q, r->R, r->B, r->position);
   if (status) return status;
-  if (r->velocities) set_rates(s, s->next.v, r->rates);
-  poli_alpha_copy(r->multipliers, s->next.lambda, r->held);
+  if (r->velocities) poli_alpha_rows_set_rates(s, s->next.v, r->rates);
+  if (r->m > r->held) poli_alpha_copy(r->tensions, s->next.lambda, r->held);
   for (int i = r->held; i < r->m; i++) {
     const poli_compliant_row *spring = &r->bodies->compliant[i - r->held];
-    r->multipliers[i] = spring->stiffness * r->position[i] + spring->damping * r->rates[i];
+    r->tensions[i] = spring->stiffness * r->position[i] + spring->damping * r->rates[i];
   }
-  run_bodies(s, &(body_loop){.to = out}, set_balances);
+  poli_alpha_rows_run(s, &(poli_body_loop){.to = out}, set_balances);
   for (int i = 0; i < r->held; i++) {
     const int dropped = s->dropped && s->dropped[i];
     const double position = dropped ? 0.0 : r->position[i] / s->h;
@@ -414,431 +354,6 @@ static pol_status evaluate(const double *x, double *out, void *alpha)
     if (s->saddle->num_extra) out[nv + r->held + i] = position;
   }
   return POL_OK;
-}
-
-/* --- matrix ----------------------------------------------------------------------------------- */
-
-/* A <- A^-1, 3 x 3; 0 if it is singular. */
-static int invert(double A[9])
-{
-  double C[9];
-  poli_v3_cross(A + 3, A + 6, C);
-  poli_v3_cross(A + 6, A, C + 3);
-  poli_v3_cross(A, A + 3, C + 6);
-  const double determinant = poli_v3_dot(A, C);
-  if (!(fabs(determinant) > 0.0)) return 0;
-  for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++) A[3 * i + j] = C[3 * j + i] / determinant;
-  return 1;
-}
-
-/* K = d(M v' + g + B^T lambda)/dphi of a body by its own rotation, of reactions those of joined
- * points: with the angular velocity in body axes d(R^T (r x lambda)), in inertial axes d(r x
- * lambda) and the derivative of the inertia R J R^T. */
-static void set_stiffness(const poli_alpha *s, int b, const double J[9], double K[9])
-{
-  const poli_alpha_rows *r = s->rows;
-  const int spatial = r->bodies->spatial, first = r->bodies->items[b].v;
-  double X[9] = {0.0}, Y[9];
-  for (int e = r->space->first_side[b]; e < r->space->first_side[b + 1]; e++) {
-    const poli_row_side *own = &r->space->sides[e];
-    const double *arm = r->B + own->block, *lambda = r->multipliers + own->row;
-    if (own->joined)
-      poli_m3_add_skew_product(own->sign, spatial ? lambda : arm, spatial ? arm : lambda, X);
-  }
-  if (!spatial) {
-    poli_m3_multiply_transposed(r->R + 9 * b, X, Y);
-    poli_m3_multiply(Y, r->R + 9 * b, K);
-    return;
-  }
-  /* d(J x)/dphi = J x~ - (J x)~ */
-  const double *vectors[2] = {s->next.v + first, s->next.vd + first};
-  double turn[9];
-  poli_m3_skew(vectors[0], turn);
-  for (int k = 0; k < 2; k++) {
-    double product[3], skew[9], change[9];
-    poli_m3_apply(J, vectors[k], product);
-    poli_m3_skew(vectors[k], skew);
-    poli_m3_multiply(J, skew, change);
-    poli_m3_add_skew(-1.0, product, change);
-    if (k == 0) {
-      poli_m3_multiply(turn, change, Y);
-      poli_m3_copy(Y, change);
-    }
-    for (int i = 0; i < 9; i++) X[i] += change[i];
-  }
-  poli_m3_copy(X, K);
-}
-
-/* The blocks of a body at the last residual. */
-static pol_status set_body(const poli_alpha *s, int b)
-{
-  poli_alpha_rows *r = s->rows;
-  const pol_options *o = s->options;
-  const poli_rigid_body *body = &r->bodies->items[b];
-  const double inertia = (1.0 - o->alpha_m) / (o->gamma * (1.0 - o->alpha_f)), h = s->h;
-  const double ratio = o->gamma / o->beta, moved = o->index == POL_INDEX_3 ? 1.0 : ratio;
-  const int linear = body->v + (body->is_point ? 0 : 3);
-  double *A = r->A_inverse + 9 * b, *D = r->D + 9 * b, *T = r->T + 9 * b;
-  const double *R = axes_of(r, r->R, b), *w = s->next.v + body->v;
-  for (int i = 0; i < 3; i++) r->sums[linear + i] = inertia * ratio * body->mass;
-  r->d[b] = moved / (inertia * ratio * body->mass);
-  r->eta_d[b] = 1.0;
-  if (body->is_point) return POL_OK;
-
-  /* A = (inertia J + h d(w x J w)/dw) V + h^2 K T */
-  poli_alpha_derivatives d;
-  const pol_status status = poli_alpha_differentiate(s, r->factor[b], inertia, &d);
-  if (status) return status;
-  double X[9], Y[9], K[9], J[9], momentum[3];
-  poli_m3_copy(d.T, T);
-  if (o->index != POL_INDEX_3) poli_m3_copy(d.V, r->V + 9 * b);
-  poli_m3_copy(body->inertia, J);
-  if (r->bodies->spatial) {
-    poli_m3_multiply(r->R + 9 * b, body->inertia, X);
-    poli_m3_multiply_by_transposed(X, r->R + 9 * b, J);
-  }
-  poli_m3_skew(w, X);
-  poli_m3_multiply(X, J, Y);
-  poli_m3_apply(J, w, momentum);
-  poli_m3_add_skew(-1.0, momentum, Y);
-  for (int i = 0; i < 9; i++) Y[i] = inertia * J[i] + h * Y[i];
-  poli_m3_multiply(Y, d.V, A);
-  set_stiffness(s, b, J, K);
-  poli_m3_multiply(K, T, X);
-  for (int i = 0; i < 9; i++) A[i] += h * h * X[i];
-  for (int i = 0; i < 3; i++)
-    r->sums[body->v + i] = fabs(A[3 * i]) + fabs(A[3 * i + 1]) + fabs(A[3 * i + 2]);
-  if (!invert(A)) return POL_SINGULAR;
-
-  /* D = R (T or V) A^-1 R^T, and R T R_n^T for eta */
-  poli_m3_multiply(R, o->index == POL_INDEX_3 ? d.T : d.V, X);
-  poli_m3_multiply(X, A, Y);
-  poli_m3_multiply_by_transposed(Y, R, D);
-  if (!s->saddle->num_extra) return POL_OK;
-  poli_m3_multiply(R, T, X);
-  poli_m3_multiply_by_transposed(X, axes_of(r, r->old_R, b), r->eta_D + 9 * b);
-  return POL_OK;
-}
-
-/* Blocks of B v, whose arms of joined points turn with the body. */
-static void set_velocity_blocks(const poli_alpha *s)
-{
-  const poli_alpha_rows *r = s->rows;
-  const double scale = s->h * s->options->beta / s->options->gamma;
-  poli_alpha_copy(r->velocity_B, r->B, r->space->num_blocks);
-  for (int b = 0; b < r->bodies->count; b++) {
-    double w[3];
-    if (r->bodies->items[b].is_point) continue;
-    poli_m3_apply(axes_of(r, r->R, b), s->next.v + r->bodies->items[b].v, w);
-    for (int e = r->space->first_side[b]; e < r->space->first_side[b + 1]; e++) {
-      const poli_row_side *own = &r->space->sides[e];
-      if (own->joined)
-        poli_v3_add_scaled_cross(scale, w, r->B + own->block, r->velocity_B + own->block);
-    }
-  }
-}
-
-/* Until one fails; the first of all that do is noted. */
-static void set_bodies(int first, int end, void *user)
-{
-  const body_loop *loop = user;
-  for (int b = first; b < end; b++) {
-    if (set_body(loop->s, b) == POL_OK) continue;
-    int noted = atomic_load(loop->failed);
-    while (b < noted && !atomic_compare_exchange_weak(loop->failed, &noted, b)) continue;
-    return;
-  }
-}
-
-static pol_status set_matrix(void *alpha)
-{
-  poli_alpha *s = alpha;
-  poli_alpha_rows *r = s->rows;
-  const pol_options *o = s->options;
-  const double ratio = o->gamma / o->beta, moved = o->index == POL_INDEX_3 ? 1.0 : ratio;
-  atomic_int failed = INT_MAX;
-  run_bodies(s, &(body_loop){.failed = &failed}, set_bodies);
-  if (atomic_load(&failed) < INT_MAX) return set_body(s, atomic_load(&failed));
-  for (int i = 0; i < r->m; i++) {
-    const poli_compliant_row *spring = i < r->held ? NULL : &r->bodies->compliant[i - r->held];
-    r->left_out[i] = r->eta_left_out[i] = i < r->held && s->dropped && s->dropped[i];
-    r->compliance[i] = 0.0;
-    if (!spring) continue;
-    r->compliance[i] =
-        moved / (s->h * (s->h * spring->stiffness + ratio * spring->damping) + 1e-290);
-    r->eta_left_out[i] = 1;
-  }
-  poli_alpha_copy(r->matrix_R, r->R, 9 * r->bodies->count);
-  poli_alpha_copy(r->matrix_B, r->B, r->space->num_blocks);
-  if (o->index != POL_INDEX_3) set_velocity_blocks(s);
-  s->matrix_h = s->h;
-  return POL_OK;
-}
-
-/* Factors a matrix of rows; a row that depends on others, beside those left out, makes it singular.
- */
-static pol_status factor_rows(poli_alpha_rows *r, const double *B1, const double *B0,
-                              const double *D, const double *d, const double *more,
-                              const unsigned char *left_out, poli_block_lu *lu, int *row)
-{
-  int expected = 0;
-  for (int i = 0; i < r->m; i++) expected += left_out[i];
-  poli_row_space_assemble(r->space, B1, B0, D, d, more, lu);
-  const int dropped = poli_block_lu_factor(lu, dependent, left_out);
-  if (dropped < 0) return POL_NOT_FINITE;
-  if (dropped == expected) return POL_OK;
-  for (int i = 0; i < r->held; i++)
-    if (poli_block_lu_dropped(lu)[i] && !left_out[i]) *row = i;
-  return POL_SINGULAR;
-}
-
-static pol_status factor_matrix(int *row, void *alpha)
-{
-  poli_alpha *s = alpha;
-  poli_alpha_rows *r = s->rows;
-  int own = -1;
-  const double *B = s->options->index == POL_INDEX_3 ? r->matrix_B : r->velocity_B;
-  const double *more = r->m > r->held ? r->compliance : NULL;
-  pol_status status = factor_rows(r, B, r->matrix_B, r->D, r->d, more, r->left_out, r->lu, &own);
-  if (!status && s->saddle->num_extra)
-    status = factor_rows(r, r->matrix_B, r->old_B, r->eta_D, r->eta_d, NULL, r->eta_left_out,
-                         r->eta_lu, &own);
-  *row = own < 0 ? -1 : s->saddle->nv + own;
-  return status;
-}
-
-/* w of M w = B^T mu, B w = B v at q_n: the part of v that violates the constraints. */
-pol_status poli_alpha_rows_velocity_defect(poli_alpha *s, const double *v, double *w)
-{
-  poli_alpha_rows *r = s->rows;
-  int row;
-  pol_status status = set_rows(s, s->t - s->h, s->now.q, r->R, r->B, r->position);
-  if (status) return status;
-  for (int b = 0; b < r->bodies->count; b++) {
-    const double *R = r->R + 9 * b;
-    double X[9];
-    r->d[b] = r->bodies->items[b].inverse_mass;
-    if (r->bodies->items[b].is_point) continue;
-    poli_m3_multiply(R, r->bodies->items[b].inverse, X);
-    poli_m3_multiply_by_transposed(X, R, r->D + 9 * b);
-  }
-  set_rates(s, v, r->mu);
-  for (int i = 0; i < r->m; i++) {
-    r->left_out[i] = i >= r->held || (s->dropped && s->dropped[i]);
-    if (r->left_out[i]) r->mu[i] = 0.0;
-  }
-  r->newton->has_matrix = 0; /* its factors are overwritten */
-  status = factor_rows(r, r->B, r->B, r->D, r->d, NULL, r->left_out, r->lu, &row);
-  if (status) return status;
-  poli_block_lu_solve(r->lu, r->mu);
-  for (int b = 0; b < r->bodies->count; b++) {
-    const poli_rigid_body *body = &r->bodies->items[b];
-    double wrench[6] = {0.0}, turned[3], *to = w + body->v;
-    for (int e = r->space->first_side[b]; e < r->space->first_side[b + 1]; e++)
-      poli_row_side_add_wrench(&r->space->sides[e], r->B, r->mu, wrench);
-    if (!body->is_point) {
-      poli_m3_apply(r->D + 9 * b, wrench, turned);
-      poli_m3_apply_transposed(axes_of(r, r->R, b), turned, to);
-      to += 3;
-    }
-    poli_v3_scale(body->inverse_mass, wrench + 3, to);
-  }
-  return POL_OK;
-}
-
-/* --- solution --------------------------------------------------------------------------------- */
-
-static POLI_WIDE void move_bodies(int first, int end, void *user)
-{
-  const body_loop *loop = user;
-  const poli_alpha *s = loop->s;
-  const poli_alpha_rows *r = s->rows;
-  const double scale = loop->kind ? s->options->gamma / s->options->beta : 1.0;
-  const double *map = loop->kind ? r->V : r->T;
-  for (int b = first; b < end; b++) {
-    const poli_rigid_body *body = &r->bodies->items[b];
-    const double *own = loop->from + body->v;
-    double *moved = r->moved + 6 * b, turned[3];
-    if (!body->is_point) {
-      poli_m3_apply(map + 9 * b, own, turned);
-      poli_m3_apply(axes_of(r, r->matrix_R, b), turned, moved);
-      own += 3;
-    }
-    poli_v3_scale(scale, own, moved + 3);
-  }
-}
-
-/* rows += B T y, or B V y with the derivative of velocities */
-static void add_moved(const poli_alpha *s, const double *y, int by_velocity, double *rows)
-{
-  const poli_alpha_rows *r = s->rows;
-  run_bodies(s, &(body_loop){.from = y, .kind = by_velocity}, move_bodies);
-  poli_row_space_add_rates(r->space, by_velocity ? r->velocity_B : r->matrix_B, r->moved, rows);
-}
-
-static POLI_WIDE void respond(int first, int end, void *user)
-{
-  const body_loop *loop = user;
-  const poli_alpha_rows *r = loop->s->rows;
-  const int of_eta = loop->kind;
-  const double *B = of_eta ? r->old_B : r->matrix_B, *mu = loop->from;
-  for (int b = first; b < end; b++) {
-    const poli_rigid_body *body = &r->bodies->items[b];
-    double wrench[6] = {0.0}, turned[3], moved[3], *to = loop->to + body->v;
-    for (int e = r->space->first_side[b]; e < r->space->first_side[b + 1]; e++)
-      poli_row_side_add_wrench(&r->space->sides[e], B, mu, wrench);
-    if (!body->is_point) {
-      poli_m3_apply_transposed(axes_of(r, of_eta ? r->old_R : r->matrix_R, b), wrench, turned);
-      poli_m3_apply(r->A_inverse + 9 * b, turned, moved);
-      poli_v3_subtract(to, of_eta ? turned : moved, to);
-      to += 3;
-    }
-    const double mobility = of_eta ? 1.0 : 1.0 / r->sums[body->v + (body->is_point ? 0 : 3)];
-    poli_v3_add_scaled(-mobility, wrench + 3, to);
-  }
-}
-
-/* y -= A^-1 B^T mu, or y -= B_0^T eta */
-static void subtract_response(const poli_alpha *s, const double *mu, int of_eta, double *y)
-{
-  run_bodies(s, &(body_loop){.from = mu, .to = y, .kind = of_eta}, respond);
-}
-
-/* y = A^-1 a */
-static POLI_WIDE void solve_bodies(int first, int end, void *user)
-{
-  const body_loop *loop = user;
-  const poli_alpha_rows *r = loop->s->rows;
-  for (int k = first; k < end; k++) {
-    const poli_rigid_body *body = &r->bodies->items[k];
-    double *own = loop->to + body->v, z[3];
-    if (!body->is_point) {
-      poli_m3_apply(r->A_inverse + 9 * k, own, z);
-      poli_v3_copy(z, own);
-      own += 3;
-    }
-    poli_v3_scale(1.0 / r->sums[own - loop->to], own, own);
-  }
-}
-
-static void solve(double *x, void *alpha)
-{
-  const poli_alpha *s = alpha;
-  const poli_alpha_rows *r = s->rows;
-  const int nv = s->saddle->nv, by_velocity = s->options->index != POL_INDEX_3;
-  double *b = x + nv, *c = b + r->held;
-  run_bodies(s, &(body_loop){.to = x}, solve_bodies);
-  for (int i = 0; i < r->m; i++) r->mu[i] = i < r->held ? -b[i] : 0.0;
-  add_moved(s, x, by_velocity, r->mu);
-  poli_block_lu_solve(r->lu, r->mu);
-  subtract_response(s, r->mu, 0, x);
-  poli_alpha_copy(b, r->mu, r->held);
-  if (!s->saddle->num_extra) return;
-  for (int i = 0; i < r->m; i++) r->mu[i] = i < r->held ? -c[i] : 0.0;
-  add_moved(s, x, 0, r->mu);
-  for (int i = r->held; i < r->m; i++) r->mu[i] = 0.0;
-  poli_block_lu_solve(r->eta_lu, r->mu);
-  subtract_response(s, r->mu, 1, x);
-  poli_alpha_copy(c, r->mu, r->held);
-}
-
-/* --- norms ------------------------------------------------------------------------------------ */
-
-static double size_of(const double x[3])
-{
-  return fabs(x[0]) + fabs(x[1]) + fabs(x[2]);
-}
-
-/* Those of a spring and damper, h (h k + c gamma/beta) |W^T| |W|: without them a stiff one would
- * have a tiny share of what is accepted, and its fall would hide what other rows still lack. */
-static void add_spring_sizes(const poli_alpha *s, double *rotation, double *translation)
-{
-  const poli_alpha_rows *r = s->rows;
-  const int num_sides = r->space->first_side[r->bodies->count];
-  double *angular = r->mu, *linear = r->rates;
-  for (int i = r->held; i < r->m; i++) angular[i] = linear[i] = 0.0;
-  for (int e = 0; e < num_sides; e++) {
-    const poli_row_side *own = &r->space->sides[e];
-    if (own->row < r->held) continue;
-    angular[own->row] += size_of(r->B + own->block);
-    linear[own->row] += size_of(r->B + own->block + 3);
-  }
-  for (int b = 0; b < r->bodies->count; b++) {
-    const poli_rigid_body *body = &r->bodies->items[b];
-    const int first = body->v, position = first + (body->is_point ? 0 : 3);
-    for (int e = r->space->first_side[b]; e < r->space->first_side[b + 1]; e++) {
-      const poli_row_side *own = &r->space->sides[e];
-      const double *W = r->B + own->block;
-      if (own->row < r->held) continue;
-      const poli_compliant_row *spring = &r->bodies->compliant[own->row - r->held];
-      const double ratio = s->options->gamma / s->options->beta;
-      const double stiffness = s->h * (s->h * spring->stiffness + ratio * spring->damping);
-      for (int i = 0; i < 3; i++) {
-        rotation[position + i] += stiffness * fabs(W[3 + i]) * angular[own->row];
-        translation[position + i] += stiffness * fabs(W[3 + i]) * linear[own->row];
-        if (body->is_point) continue;
-        rotation[first + i] += stiffness * sqrt(poli_v3_dot(W, W)) * angular[own->row];
-        translation[first + i] += stiffness * sqrt(poli_v3_dot(W, W)) * linear[own->row];
-      }
-    }
-  }
-}
-
-static void add_row_sizes(const int *kind, double *size, void *alpha)
-{
-  const poli_alpha *s = alpha;
-  const poli_alpha_rows *r = s->rows;
-  const int nv = s->saddle->nv, n = s->saddle->n;
-  const double ratio =
-      s->options->index == POL_INDEX_3 ? 1.0 : s->options->gamma / s->options->beta;
-  double *rotation = size + (size_t)POLI_ROTATIONS * (size_t)n,
-         *translation = size + (size_t)POLI_TRANSLATIONS * (size_t)n;
-  for (int i = 0; i < nv; i++) size[(size_t)kind[i] * (size_t)n + (size_t)i] += r->sums[i];
-  if (r->m > r->held) add_spring_sizes(s, rotation, translation);
-  for (int e = 0; e < r->space->first_side[r->bodies->count]; e++) {
-    const poli_row_side *own = &r->space->sides[e];
-    const double *B = r->B + own->block;
-    for (int i = 0; i < own->joined + own->others && own->row < r->held; i++) {
-      const int row = own->row + i;
-      const double *other = B + own->joined + 6 * (i - own->joined);
-      const int joined = i < own->joined;
-      const double angular = joined ? size_of(B) - fabs(B[i]) : size_of(other);
-      const double linear = joined ? 1.0 : size_of(other + 3);
-      rotation[nv + row] += ratio * angular;
-      translation[nv + row] += ratio * linear;
-      if (!s->saddle->num_extra) continue;
-      rotation[nv + r->held + row] += angular;
-      translation[nv + r->held + row] += linear;
-    }
-  }
-}
-
-static void add_multipliers(const double *x, double *sum, void *alpha)
-{
-  const poli_alpha *s = alpha;
-  const poli_alpha_rows *r = s->rows;
-  for (int b = 0; b < r->bodies->count; b++) {
-    const poli_rigid_body *body = &r->bodies->items[b];
-    double *to = sum + body->v, moment = 0.0;
-    for (int e = r->space->first_side[b]; e < r->space->first_side[b + 1]; e++) {
-      const poli_row_side *own = &r->space->sides[e];
-      const double *B = r->B + own->block, *mu = x + s->saddle->nv + own->row;
-      if (own->row >= r->held) continue;
-      double *force = to + (body->is_point ? 0 : 3);
-      if (own->joined) {
-        for (int i = 0; i < 3; i++) force[i] += fabs(mu[i]);
-        moment += sqrt(poli_v3_dot(B, B) * poli_v3_dot(mu, mu));
-        B += 3;
-        mu += 3;
-      }
-      for (int i = 0; i < own->others; i++, B += 6) {
-        for (int k = 0; k < 3; k++) force[k] += fabs(B[3 + k] * mu[i]);
-        moment += sqrt(poli_v3_dot(B, B)) * fabs(mu[i]);
-      }
-    }
-    for (int i = 0; i < 3 && !body->is_point; i++) to[i] += moment;
-  }
 }
 
 /* --- step ------------------------------------------------------------------------------------- */
@@ -864,7 +379,7 @@ pol_status poli_alpha_rows_solve(poli_alpha *s, pol_diagnostics *diagnostics)
   set_guess(s);
   const poli_newton_system system = {.residual = evaluate,
                                      .place = poli_alpha_place,
-                                     .matrix = set_matrix,
+                                     .matrix = poli_alpha_rows_set_matrix,
                                      .tolerances = poli_alpha_tolerances,
                                      .round_off = poli_alpha_round_off,
                                      .user = s};

@@ -162,7 +162,8 @@ static pol_status allocate(poli_alpha *s)
   const int nq = group->nq, nv = group->nv, m = s->saddle->m, n = s->saddle->n;
   poli_arena arena = {0};
   do {
-    POLI_TAKE_EACH(&arena, nq, &s->now.q, &s->next.q, &s->base);
+    POLI_TAKE_EACH(&arena, nq, &s->now.q, &s->next.q);
+    POLI_TAKE(&arena, s->base, s->update->base_velocity ? nq : 0);
     POLI_TAKE_EACH(&arena, nv, &s->now.v, &s->next.v, &s->now.vd, &s->next.vd, &s->now.a,
                    &s->next.a, &s->theta, &s->c, &s->stabilizing, &s->model_v, &s->model_vd,
                    &s->given_v, &s->given_a);
@@ -437,6 +438,7 @@ static void begin_attempt(pol_integrator *integrator, double t, double h)
   goal.scale = fmax(fabs(error_constant(o)), least_constant) * h / o->beta;
   goal.peak = poli_step_control_peak(integrator->control);
   goal.share = printed ? most : fmax(least, fmin(most, share));
+  goal.ahead = !printed;
   s->goal = goal;
   if (s->newton) s->newton->goal = goal;
   if (s->rows) poli_alpha_rows_newton(s->rows)->goal = goal;

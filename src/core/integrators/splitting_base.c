@@ -277,9 +277,12 @@ static pol_status find_residual(splitting *s, double t1, double h, const instant
     poli_splitting_apply_rows(s, next->B, s->v, s->slip);
     for (int i = holonomic; i < held; i++) s->residual[i] = 0.5 * h * (s->dU[i] + s->slip[i]);
   }
-  memcpy(next->elongation, s->residual + held, (size_t)s->compliant.count * sizeof *s->residual);
-  const double others =
-      poli_compliant_residual(&s->compliant, at->elongation, s->U + held, s->residual + held);
+  double others = 0.0;
+  if (s->compliant.count > 0) {
+    memcpy(next->elongation, s->residual + held, (size_t)s->compliant.count * sizeof *s->residual);
+    others =
+        poli_compliant_residual(&s->compliant, at->elongation, s->U + held, s->residual + held);
+  }
   *largest = largest_residual(s);
   if (!(others <= *largest)) *largest = others;
   return isfinite(*largest) ? POL_OK : POL_NOT_FINITE;
@@ -342,7 +345,10 @@ static pol_status complete(splitting *s, double t0, double t1, int iteration, in
     poli_m3_apply_transposed(at->R + 9 * b, s->plus + body->v, local);
     poli_m3_apply(body->inverse, local, own);
     poli_m3_apply(at->R + 9 * b, own, w);
-    for (int i = 0; i < 3; i++) change = fmax(change, fabs(w[i] - at->w[3 * b + i]));
+    for (int i = 0; i < 3; i++) {
+      const double own_change = fabs(w[i] - at->w[3 * b + i]);
+      change = own_change > change ? own_change : change;
+    }
     if (fabs(h) * change > 1.0 && s->space->first_side[b] < s->space->first_side[b + 1]) {
       fail(s, d, POL_NOT_CONVERGED, body->v - s->nv, iteration, 0.0,
            "a body would turn by more than 1 rad further or less far than before");
@@ -406,16 +412,16 @@ pol_status poli_splitting_substep(splitting *s, double t0, double t1, pol_diagno
     if (status)
       return fail(s, d, status, status == POL_NOT_FINITE ? worst_of(s, largest) : -1, iteration,
                   largest, pol_status_text(status));
-    const double error = fmax(largest / length, open);
+    const double lacks = largest / length, error = open > lacks ? open : lacks;
     if (error <= 1e-14 || (iteration > 2 && error >= best && error <= 1e-9)) break;
     if (implicit) {
-      const int slow = poli_splitting_search(s, iteration, open, largest / length);
+      const int slow = poli_splitting_search(s, iteration, open, lacks);
       if (slow < 0) continue;
       for (int b = 0; b < bodies && slow && !renew; b++) drift(s, b, h, at, next, s->D + 9 * b);
       renew |= slow;
     }
     if (iteration == MAX_ITERATIONS || (!implicit && iteration > 6 && error > 10.0 * best)) {
-      const int kick_fails = open > largest / length, feedback = kick_fails && s->assembler;
+      const int kick_fails = open > lacks, feedback = kick_fails && s->assembler;
       const int row = feedback     ? poli_splitting_strongest_feedback(s)
                       : kick_fails ? -1
                                    : worst_of(s, largest);
@@ -433,7 +439,7 @@ pol_status poli_splitting_substep(splitting *s, double t0, double t1, pol_diagno
                  "look for friction that locks; take a smaller step, less friction, or geom1");
       return POL_NOT_CONVERGED;
     }
-    best = fmin(best, error);
+    best = error < best ? error : best;
     if (renew) {
       if (implicit)
         status = poli_splitting_factor_implicit(s, t0, h, at, next);

@@ -1,0 +1,89 @@
+/* Generalized-alpha in the space of the constraints: what alpha_rows.c (life cycle, residual, step)
+ * and alpha_rows_matrix.c (matrix, solution, sizes of its rows) share.  The equations are in
+ * alpha_rows.c. */
+#ifndef POLHODE_INTEGRATORS_ALPHA_ROWS_H
+#define POLHODE_INTEGRATORS_ALPHA_ROWS_H
+
+#include <stdatomic.h>
+
+#include "base/parallel.h"
+#include "dae/row_space.h"
+#include "integrators/alpha.h"
+
+struct poli_alpha_rows {
+  const poli_rigid_bodies *bodies;
+  poli_row_space *space;
+  poli_block_lu *lu, *eta_lu; /* of mu and of eta */
+  poli_newton *newton;
+  poli_newton_operations operations;
+  pol_counts *counts;
+  int own_axes;            /* rows are those of the dae */
+  int velocities;          /* rates of the rows are needed */
+  int pause, pause_length; /* steps with the general matrix, to come and at the last time */
+  int held, m;             /* rows of the dae, and with those of springs */
+  void *memory;
+  size_t memory_size;
+  int *factor;                   /* of the group: rotation of each body, -1 for points */
+  double *R, *B;                 /* at the last residual */
+  double *matrix_B;              /* where the matrix was evaluated */
+  double *velocity_B;            /* there, of B v: with arms r + h (beta/gamma) w x r */
+  double *old_R, *old_B;         /* at q_n, for eta */
+  double *A_inverse, *D;         /* 9 numbers per body; D of mu */
+  double *RT, *RV, *A_inverse_R; /* R T, R V (not in index 3) and A^-1 R^T, at the matrix */
+  double *eta_D, *d, *eta_d;     /* D of eta, and numbers d of translations */
+  double *mobility;              /* A^-1 of translations */
+  double *sums;                  /* nv: sums of the rows of |A| */
+  double *position, *rates;      /* m: Phi and elongations, B v */
+  double *tensions;              /* m: lambda and tensions of springs; none without springs */
+  double *compliance;            /* m: 0 for constraints */
+  double *moved;                 /* 6 numbers per body: velocities in inertial axes */
+  double *mu;                    /* m: multipliers in a solution, and other temporary numbers */
+  double *now, *before;          /* held: multipliers of the last steps; behind them eta */
+  double *guess;                 /* n: of a step that is repeated with the general matrix */
+  unsigned char *left_out, *eta_left_out; /* m */
+};
+
+/* The axes of the angular velocity of a body in the dae, for the rotations R of all bodies. */
+static inline const double *poli_alpha_rows_axes(const poli_alpha_rows *r, const double *R, int b)
+{
+  static const double identity[9] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0};
+  return r->bodies->spatial ? identity : R + 9 * b;
+}
+
+/* lambda and tensions at the last residual. */
+static inline const double *poli_alpha_rows_lambda(const poli_alpha *s)
+{
+  const poli_alpha_rows *r = s->rows;
+  return r->m > r->held ? r->tensions : s->next.lambda;
+}
+
+/* A loop over bodies. */
+typedef struct poli_body_loop {
+  const poli_alpha *s;
+  const double *from;
+  double *to;
+  int kind;           /* by velocities, or of eta */
+  atomic_int *failed; /* the first body that failed */
+} poli_body_loop;
+
+static inline void poli_alpha_rows_run(const poli_alpha *s, poli_body_loop *loop,
+                                       void (*task)(int, int, void *))
+{
+  loop->s = s;
+  poli_parallel_ranges(s->rows->space->threads, s->rows->bodies->count, task, loop);
+}
+
+/* alpha_rows.c: rotations R, blocks B, Phi and elongations at q. */
+pol_status poli_alpha_rows_set_rows(const poli_alpha *s, double t, const double *q, double *R,
+                                    double *B, double *position);
+/* rates = B v for velocities of the dae at the last residual. */
+void poli_alpha_rows_set_rates(const poli_alpha *s, const double *v, double *rates);
+
+/* alpha_rows_matrix.c: what Newton's method needs of the matrix (poli_newton_operations). */
+pol_status poli_alpha_rows_set_matrix(void *alpha);
+pol_status poli_alpha_rows_factor(int *row, void *alpha);
+void poli_alpha_rows_apply_inverse(double *x, void *alpha);
+void poli_alpha_rows_add_sizes(const int *kind, double *size, void *alpha);
+void poli_alpha_rows_add_multipliers(const double *x, double *sum, void *alpha);
+
+#endif
