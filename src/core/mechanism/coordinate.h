@@ -115,8 +115,9 @@ double poli_coupling_deviation(const poli_coupling_kernel *kernel, int end, cons
 
 /* An element on a coordinate theta that a joint leaves free, an angle or a displacement: a spring
  * with damper and actuator, a stop, or friction.  T of its law (joint_law.h) is the torque about or
- * force along the joint's axis on the second body, and the opposite acts on the first.  With the gradient g of theta the wrenches on both bodies are
- * T g, by the power T theta' = T g . (w1, u1, w2, u2).
+ * force along the joint's axis on the second body, and the opposite acts on the first.  With the
+ * gradient g of theta the wrenches on both bodies are T g, by the power T theta' = T g . (w1, u1,
+ * w2, u2).
  *
  * An angle counts full turns: it is the one nearest to a remembered angle. */
 typedef struct poli_joint_spring {
