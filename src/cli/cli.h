@@ -36,6 +36,7 @@ typedef struct cli_args {
   const char *title, *x, *xy, *size, *scale, *from, *to, *panels;
   cli_list labels;
   int log_x, log_y, equal, dark, fft;
+  const char *frequencies;
   /* of converge */
   const char *methods, *formulations, *indices, *steps, *rtols;
   const char *reference, *reference_step, *reference_method, *jobs, *plot;

@@ -63,6 +63,7 @@ typedef struct plot {
   const char *x_name;
   char *pair; /* "X\0Y" of --xy */
   grouping grouping;
+  double low, high; /* frequencies of spectra, Hz */
   double from, to;
   pol_figure figure;
   char *out;
@@ -155,6 +156,17 @@ static pol_status read_options(plot *p)
   if (args->x != NULL || args->xy != NULL) figure->x.margin = 0.05;
   if (status == POL_OK && args->fft && (args->x != NULL || args->xy != NULL))
     status = complain(p, "--fft", "", "has the frequency as its x axis");
+  p->low = -HUGE_VAL, p->high = HUGE_VAL;
+  if (status == POL_OK && args->frequencies != NULL) { /* "0,50" */
+    char *comma = NULL, *rest = NULL;
+    p->low = strtod(args->frequencies, &comma);
+    if (comma != args->frequencies && *comma == ',') p->high = strtod(comma + 1, &rest);
+    if (rest == NULL || rest == comma + 1 || *rest != '\0' || !(p->low < p->high))
+      status = complain(p, "--frequencies", args->frequencies,
+                        "must be two ascending numbers in Hz with a comma between them");
+    else if (!args->fft)
+      status = complain(p, "--frequencies", args->frequencies, "needs --fft");
+  }
   if (status == POL_OK && args->size != NULL) { /* "720x450" */
     char *rest, *second;
     figure->width = strtod(args->size, &rest);
@@ -433,6 +445,31 @@ static void resample(long rows, const double *t, const double *y, double *even)
   }
 }
 
+/* Keeps the frequencies of a spectrum, and its amplitudes, that --frequencies asks for. */
+static pol_status cut_spectra(plot *p, int i)
+{
+  source *s = &p->sources[i];
+  long first = 0, last = s->rows;
+  while (first < last && s->x[first] < p->low) first++;
+  while (last > first && s->x[last - 1] > p->high) last--;
+  if (last - first < 2) {
+    char *rule =
+        cli_format("must have two frequencies of the spectrum between them, which go from 0 "
+                   "to %.6g Hz in steps of %.6g Hz",
+                   s->x[s->rows - 1], s->x[1]);
+    const pol_status status =
+        rule != NULL ? complain(p, "--frequencies", p->args->frequencies, rule) : POL_NO_MEMORY;
+    free(rule);
+    return status;
+  }
+  s->rows = last - first;
+  const size_t size = (size_t)s->rows * sizeof *s->x;
+  memmove(s->x, s->x + first, size);
+  for (int k = 0; k < p->num_curves; k++)
+    if (p->curves[k].source == i) memmove(p->curves[k].y, p->curves[k].y + first, size);
+  return POL_OK;
+}
+
 /* Replaces the curves by their spectra. */
 static pol_status make_spectra(plot *p)
 {
@@ -465,6 +502,7 @@ static pol_status make_spectra(plot *p)
     free(s->x);
     s->x = frequency;
     s->rows = rows / 2 + 1;
+    if (status == POL_OK && p->errors.count == 0) status = cut_spectra(p, i);
   }
   for (int k = 0; status == POL_OK && p->errors.count == 0 && k < p->num_curves; k++)
     count_left_out(p, &p->curves[k]);
@@ -810,6 +848,8 @@ static const cli_option options[] = {
      offsetof(cli_args, xy), NULL},
     {"--fft", NULL, "amplitude spectra over the frequency instead of the time", CLI_FLAG,
      offsetof(cli_args, fft), NULL},
+    {"--frequencies", "LOW,HIGH", "with --fft: only this range, in Hz", CLI_TEXT,
+     offsetof(cli_args, frequencies), NULL},
     {"--from", "T", "from this time on, in seconds", CLI_TEXT, offsetof(cli_args, from), NULL},
     {"--to", "T", "up to this time", CLI_TEXT, offsetof(cli_args, to), NULL},
     {"--log-x", NULL, "logarithmic x axis", CLI_FLAG, offsetof(cli_args, log_x), NULL},

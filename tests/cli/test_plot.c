@@ -263,7 +263,18 @@ static void spectra_have_peaks(void **state)
     expect_text(picture, ">amplitude of a.position.x (m)</text>");
     expect_text(picture, ">3.0</text>"); /* the highest tick */
     assert_null(strstr(picture, ">3.5</text>"));
+    expect_text(picture, ">400</text>");
+    draw("polhode plot one.csv a --fft --frequencies 2,20 --to 0.9995 --out a.svg", "a.svg");
+    assert_null(strstr(picture, ">400</text>"));
+    expect_text(picture, ">15</text>");
+    expect_text(picture, ">3.0</text>");
   }
+  expect("polhode plot one.csv a --fft --frequencies 2,2.1 --out a.svg", 2);
+  expect_text(err, "must have two frequencies of the spectrum between them");
+  expect("polhode plot one.csv a --fft --frequencies 20,2 --out a.svg", 2);
+  expect_text(err, "must be two ascending numbers in Hz");
+  expect("polhode plot one.csv a --frequencies 2,20 --out a.svg", 2);
+  expect_text(err, "needs --fft");
   write_file("one.csv", "t,a\n0,1\n1,2\n2,nan\n3,2\n4,1\n");
   expect("polhode plot one.csv a --fft --out a.svg", 2);
   expect_text(err, "a: has values that are not finite: it has no spectrum");
