@@ -405,8 +405,8 @@ void cli_progress_listen(void (*to)(const char *stage, double share))
 void cli_progress_begin(cli_progress *progress, int wanted)
 {
   *progress = (cli_progress){0};
-  progress->bar = wanted && isatty(STDERR_FILENO);
-  progress->shown = progress->bar || (wanted && listener != NULL);
+  progress->no_bar = !isatty(STDERR_FILENO);
+  progress->shown = wanted && (listener != NULL || !progress->no_bar);
   if (!progress->shown) return;
   progress->start = cli_seconds();
   progress->next = progress->start + redraw_seconds;
@@ -431,7 +431,7 @@ void cli_progress_update(cli_progress *progress, double share)
   if (now < progress->next || share <= 0.0) return;
   progress->next = now + redraw_seconds;
   if (listener != NULL) listener(progress->note + strspn(progress->note, " "), share);
-  if (!progress->bar) return;
+  if (progress->no_bar) return;
 
   /* The bar takes what the line leaves; a very narrow line has none. */
   int room = cli_width(stderr) - BESIDE - ECHO - 1;
@@ -472,7 +472,7 @@ int cli_progress_report(const char *stage, double share, void *user)
       char text[sizeof progress->text];
       progress->next = now + redraw_seconds;
       if (listener != NULL) listener(stage, 0.0);
-      if (!progress->bar) return cli_stop_signal() != 0;
+      if (progress->no_bar) return cli_stop_signal() != 0;
       snprintf(text, sizeof text, "starting: %.*s", cli_width(stderr) - 10 - ECHO - 1, stage);
       draw(progress, text);
     }

@@ -99,8 +99,8 @@ void cli_print_row(const char *label, const char *format, ...);
  */
 
 typedef struct cli_progress {
-  int shown; /* whether there is a bar, or a listener */
-  int bar;
+  int shown;      /* whether there is a bar, or a listener */
+  int no_bar;     /* a listener alone */
   double start;   /* clock when it began */
   double next;    /* clock when it may be drawn again */
   char text[160]; /* on the line now */
