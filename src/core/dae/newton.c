@@ -19,7 +19,7 @@ static const double armijo = 1e-4;
 /* Largest error after the last correction, as a fraction of the tolerance; and with the matrix of
  * the first guess, where nearly every step has one of its own, so that the error of one step has
  * little to do with that of the next. */
-static const double most_left = 0.01, most_left_fresh = 0.1;
+static const double most_left = 0.01, most_left_fresh = 0.03;
 
 /* Steps that start with a new matrix after an old one was given up within a step. */
 enum { FEWEST_FRESH = 4, MOST_FRESH = 64 };
@@ -287,7 +287,7 @@ typedef enum verdict { GO_ON, DONE, ONLY_ROUND_OFF, DIVERGES } verdict;
 
 /* Rule (35) after a correction.  A rate that is known from earlier steps with the same matrix makes
  * one correction enough. */
-static verdict test_goal(poli_newton *s, const poli_newton_system *system, attempt *a)
+static verdict test_goal(poli_newton *s, attempt *a)
 {
   const double least_rate = 0.05; /* do not trust a lucky correction */
   const int patience = 4;         /* the line search may lead to where it converges */
@@ -296,8 +296,7 @@ static verdict test_goal(poli_newton *s, const poli_newton_system *system, attem
   if (last > 0.0) s->rate = fmax(size / last, least_rate);
   if (s->rate < 0.0) return GO_ON;
   double missing = s->rate < 1.0 ? s->rate / (1.0 - s->rate) * size : HUGE_VAL;
-  const int ahead = s->goal.ahead && system->place;
-  if ((ahead ? s->rate * missing : missing) <= s->goal.share) return DONE;
+  if (missing <= s->goal.share) return DONE;
   if (s->rate >= 1.0 && a->matrices > patience) return DIVERGES;
   if (s->rate > s->options.refresh || is_slow(s, s->rate, missing / s->goal.share))
     s->has_matrix = 0;
@@ -354,7 +353,7 @@ static verdict test(poli_newton *s, const poli_newton_system *system, attempt *a
     tiny = fabs(s->dx[i]) <= largest * s->grain[s->kind[i]];
   if (tiny) return ONLY_ROUND_OFF;
 
-  if (s->goal.weight) return test_goal(s, system, a);
+  if (s->goal.weight) return test_goal(s, a);
   /* The first correction of a step does not tell how fast what it leaves falls, since the error of
    * the first guess is smooth: it does as in the steps before.  A cheap matrix that is too slow is
    * replaced at once; the next old one is measured anew. */
@@ -376,10 +375,7 @@ static int finish(poli_newton *s, const poli_newton_system *system, double *x, d
   if (!system->place) return 1;
   poli_newton_solve_correction(s);
   const double size = poli_newton_correction_norm(s);
-  if (s->goal.weight && !(size <= 1.0)) {
-    const double left = s->goal.ahead && s->rate >= 0.0 ? s->rate : 1.0;
-    if (!(left * poli_newton_goal_size(s) <= s->goal.share)) return 0;
-  }
+  if (s->goal.weight && !(size <= 1.0) && !(poli_newton_goal_size(s) <= s->goal.share)) return 0;
   if (!(size <= fmax(1.0, correction))) return 1;
   for (int i = 0; i < s->matrix.n; i++) x[i] += s->dx[i];
   *status = system->place(x, system->user);

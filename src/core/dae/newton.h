@@ -54,8 +54,6 @@ typedef struct poli_newton_system {
 typedef struct poli_newton_goal {
   const double *weight; /* nv; NULL: there is no goal */
   double scale, peak, share;
-  int ahead; /* 1: the last correction, whose residual is not evaluated, is expected to leave its
-                own times the rate */
 } poli_newton_goal;
 
 /* What Newton's method needs of a matrix that is not stored in a pattern. */

@@ -438,7 +438,6 @@ static void begin_attempt(pol_integrator *integrator, double t, double h)
   goal.scale = fmax(fabs(error_constant(o)), least_constant) * h / o->beta;
   goal.peak = poli_step_control_peak(integrator->control);
   goal.share = printed ? most : fmax(least, fmin(most, share));
-  goal.ahead = !printed;
   s->goal = goal;
   if (s->newton) s->newton->goal = goal;
   if (s->rows) poli_alpha_rows_newton(s->rows)->goal = goal;
