@@ -18,12 +18,7 @@ function publish() {
     play, pause, seek, step, setSpeed, setTheme, follow, look, resetView, setParallel, setOpacity, show: setShown, plot: addQuantity,
     polhode: choosePolhode,
     replot: (names) => { plot.clear(); names.forEach(addQuantity); },
-    setCamera: (position, target) => {
-      stage.camera.position.fromArray(position.map((x, c) => x - origin[c]));
-      stage.controls.target.fromArray(target.map((x, c) => x - origin[c]));
-      stage.controls.update();
-      moved();
-    },
+    setCamera: (position, target) => { stage.view.set(position, target); moved(); },
     /** Bytes of what the buttons save, in base64; of a video so many seconds. */
     save: async (kind, seconds = 2, fine = undefined) => {
       const blob = await { png: takePicture, webm: () => recordVideo(seconds, fine), glb: makeGltf }[kind]();

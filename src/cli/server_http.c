@@ -315,6 +315,15 @@ static enum MHD_Result take_get(cli_server *server, struct MHD_Connection *conne
     free(file);
     return result;
   }
+  /* a slow page asks for one that newer ones have replaced */
+  char *end;
+  const double older = strtod(view, &end);
+  if (view[0] != '\0' && *end == '\0' && older >= 1.0 && older < strtod(server->view, NULL)) {
+    struct MHD_Response *response = MHD_create_response_from_buffer(0, "", MHD_RESPMEM_PERSISTENT);
+    snprintf(text, sizeof text, "/view/%s", server->view);
+    if (response != NULL) MHD_add_response_header(response, MHD_HTTP_HEADER_LOCATION, text);
+    return answer(connection, MHD_HTTP_SEE_OTHER, "text/plain; charset=utf-8", response);
+  }
   snprintf(text, sizeof text, "/result/%ld", server->result_number);
   if (server->result_number > 0 && strcmp(path, text) == 0) {
     snprintf(text, sizeof text, "run-%ld.h5", server->result_number);

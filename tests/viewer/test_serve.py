@@ -157,6 +157,8 @@ class ServePage(unittest.TestCase):
         self.browser.run("(v => { v.pause(); v.seek(0.125); v.setSpeed(0.5); v.look('top'); v.show('labels', true); "
                          "v.show('floor', false); v.replot(['bob.velocity.z']); v.setOpacity(0.5); })(polhodeServe.viewer())")
         self.browser.run("document.getElementById('theme').click(); document.getElementById('panel').click()")
+        for _ in range(3):  # the view fits its new size in the next frames
+            self.browser.run("new Promise(requestAnimationFrame)")
         before = self.browser.run("polhodeServe.viewer().state()")
         self.browser.run("document.getElementById('again').click()")
         self.wait_run(state["run"], "done")
