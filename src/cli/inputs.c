@@ -180,7 +180,11 @@ int cli_check_model_output(const char *command, const cli_args *args, const char
   cli_list inputs = {0};
   int result = CLI_FAILED;
   if (out == NULL) return CLI_DONE;
-  if (cli_inputs_add_model(&inputs, args->operand, model) == POL_OK)
+  pol_status status = cli_inputs_add_model(&inputs, args->operand, model);
+  /* a checkpoint may take the place of the one before, a result has rows that would be lost */
+  if (status == POL_OK && args->from != NULL && strcmp(option, "--out") == 0)
+    status = cli_inputs_add(&inputs, args->from);
+  if (status == POL_OK)
     result = cli_check_output(command, args->json, option, out, &inputs);
   else
     cli_complain(command, "%s", pol_status_text(POL_NO_MEMORY));

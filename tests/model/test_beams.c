@@ -184,6 +184,12 @@ static void errors_name_their_place(void **state)
       {"{\"name\": \"b\", \"type\": \"arc\", \"points\": [[0, 0, 0], [1, 0, 0]], \"elements\": "
        "1, " SQUARE "}",
        "beams[0].points", "must be 3 points: an arc leads through them"},
+      {"{\"name\": \"b\", \"type\": \"arc\", \"points\": [[0, 0, 0], [2, 0, 0], [1, 0, 0]], "
+       "\"elements\": 1, " SQUARE "}",
+       "beams[0].points", "must not be on one line: an arc leads through them"},
+      {"{\"name\": \"b\", \"points\": [[0, 0, 0], [0, 3, 0]], \"up\": [0, 1, 0], \"elements\": "
+       "1, " SQUARE "}",
+       "beams[0].up", "must not point along the beam"},
       {"{\"name\": \"b\", \"points\": [[0, 0, 0], [1, 0, 0]], \"elements\": 0, " SQUARE "}",
        "beams[0].elements", "must be a whole number from 1 to 1000000"},
       {"{\"name\": \"b\", \"points\": [[0, 0, 0], [1, 0, 0]], \"elements\": 2, \"section\": "

@@ -1,8 +1,9 @@
 /* Reflected inertias; see armature.h.  With w, A the angular velocity and acceleration of the first
  * body, v, B those of the second, all in body axes,
  *
- *     U' = R1 (w x a),   U'' = R1 (w x (w x a) + A x a),   y'' = x2'' - x1'' + R2 (v x (v x s) + B
- * x s), c'' = U'' . y + 2 U' . y' + U . y'',
+ *     U'  = R1 (w x a),      U'' = R1 (w x (w x a) + A x a),
+ *     y'' = x2'' - x1'' + R2 (v x (v x s) + B x s),
+ *     c'' = U'' . y + 2 U' . y' + U . y'',
  *
  * and the derivatives follow from d(R p) = R (dphi x p). */
 #include "mechanism/armature.h"

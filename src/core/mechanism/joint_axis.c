@@ -87,6 +87,17 @@ static void check_friction(poli_rules *check, const pol_joint *joint, int angula
   poli_number_rules(check, "friction.creep_speed", &f->creep_speed, 1, POLI_POSITIVE_NUMBER);
   const char *key = f->coefficient > 0.0 ? "friction.coefficient" : "friction.static_coefficient";
   char value[32];
+  const struct {
+    const char *name;
+    double kinetic, at_rest;
+  } pairs[] = {{"friction.static_coefficient", f->coefficient, f->static_coefficient},
+               {"friction.static_level", f->level, f->static_level}};
+  for (int i = 0; i < 2; i++) {
+    snprintf(value, sizeof value, "%.10g", pairs[i].at_rest);
+    if (pairs[i].at_rest > 0.0 && pairs[i].at_rest < pairs[i].kinetic)
+      poli_refuse(check, pairs[i].name, value, "", "must not be below that of motion, %.10g",
+                  pairs[i].kinetic);
+  }
   snprintf(value, sizeof value, "%.10g", fmax(f->coefficient, f->static_coefficient));
   if (!(f->coefficient > 0.0 || f->static_coefficient > 0.0)) return;
   if (joint->type != POL_REVOLUTE && joint->type != POL_PRISMATIC && joint->type != POL_CYLINDRICAL)

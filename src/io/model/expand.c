@@ -178,13 +178,22 @@ static void replace(poli_expansion *x, const poli_place *place, json_t *value)
   if (failed) x->reader->status = POL_NO_MEMORY;
 }
 
+/* The unit of a key may be one of several, "N or N m"; what is no unit is not checked. */
 static void check_unit(poli_expansion *x, const poli_place *place, const poli_field *field,
                        const poli_unit *unit)
 {
-  poli_unit wanted;
+  static const char between[] = " or ";
   char found[64];
-  if (!field->unit || !poli_unit_parse(field->unit, &wanted) || !poli_units_differ(unit, &wanted))
-    return;
+  for (const char *at = field->unit; at;) {
+    const char *end = strstr(at, between);
+    const int length = end ? (int)(end - at) : (int)strlen(at);
+    char one[64];
+    poli_unit wanted;
+    snprintf(one, sizeof one, "%.*s", length, at);
+    if (!poli_unit_parse(one, &wanted) || !poli_units_differ(unit, &wanted)) return;
+    at = end ? end + strlen(between) : NULL;
+  }
+  if (!field->unit) return;
   poli_unit_text(unit, found, sizeof found);
   poli_report(x->reader, place, "", "must be in %s, but its unit is %s", field->unit, found);
 }

@@ -3,6 +3,7 @@
  * the elements of a mechanism are not here: build.c passes on what the mechanism reports. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <polhode/lie.h>
@@ -70,6 +71,31 @@ void poli_check_model(poli_reader *reader, const poli_place *place, void *object
                         poli_rule(poli_find_field(poli_model_kind.fields, key)));
 }
 
+static int points_are_in_line(const json_t *points)
+{
+  double p[3][3], u[3], v[3], normal[3];
+  for (size_t i = 0; i < 9; i++)
+    p[i / 3][i % 3] = json_number_value(json_array_get(json_array_get(points, i / 3), i % 3));
+  poli_v3_subtract(p[1], p[0], u);
+  poli_v3_subtract(p[2], p[0], v);
+  poli_v3_cross(u, v, normal);
+  return poli_v3_dot(normal, normal) <= 1e-20 * poli_v3_dot(u, u) * poli_v3_dot(v, v);
+}
+
+/* Whether z of the section would be along x at the start. */
+static int is_along_beam(poli_reader *reader, const poli_model_beam *from)
+{
+  pol_beam beam;
+  void *memory = NULL;
+  double R[9] = {0.0}, across[3];
+  const pol_status status = poli_beam_layout(from, &beam, &memory);
+  if (status) reader->status = status;
+  if (!status) pol_quat_to_matrix(beam.rotations, R);
+  poli_v3_cross(from->up, ((double[]){R[0], R[3], R[6]}), across);
+  free(memory);
+  return !status && poli_v3_dot(across, across) < 1e-18 * poli_v3_dot(from->up, from->up);
+}
+
 void poli_check_beam(poli_reader *reader, const poli_place *place, void *object, int sound)
 {
   poli_model_beam *beam = object;
@@ -95,6 +121,8 @@ void poli_check_beam(poli_reader *reader, const poli_place *place, void *object,
     poli_report(reader, &elements, "", "must be at least %zu: one for each piece of the line",
                 count - 1);
   }
+  if (beam->type == POLI_ARC && count == 3 && points_are_in_line(points.value))
+    poli_report(reader, &points, "", "must not be on one line: an arc leads through them");
   for (size_t i = 1; i < count; i++) {
     const poli_place item = poli_place_item(&points, i);
     double apart = 0.0;
@@ -103,6 +131,9 @@ void poli_check_beam(poli_reader *reader, const poli_place *place, void *object,
                     json_number_value(json_array_get(json_array_get(points.value, i - 1), k)));
     if (!(apart > 0.0)) poli_report(reader, &item, "", "must not be the point before it");
   }
+  const poli_place up = poli_place_key(place, "up");
+  if (up.value && reader->errors->count == before && is_along_beam(reader, beam))
+    poli_report(reader, &up, "", "must not point along the beam");
   beam->is_sound = reader->status == POL_OK && reader->errors->count == before;
 }
 
