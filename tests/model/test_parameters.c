@@ -414,6 +414,13 @@ static void names_and_units_of_parts_are_checked(void **state)
                       "\"trunk\", \"force\": [0, \"m\", \"m*t\"]}]"),
                 NULL),
       ":2 forces[0].force[1] (force 'f') must be in N, but its unit is kg > \n");
+  /* a key with two units takes both */
+  assert_string_equal(
+      errors_of(PARTS("\"joints\": [{\"name\": \"j\", \"type\": \"revolute\", \"bodies\": "
+                      "[\"ground\", \"trunk\"], \"point\": [0, 0, 0], \"axis\": [0, 0, 1], "
+                      "\"armature\": \"m\", \"stiffness\": \"m\"}]"),
+                NULL),
+      ":2 joints[0].stiffness (joint 'j') must be in N/m or N m/rad, but its unit is kg > \n");
   assert_string_equal(
       errors_of(
           PARTS("\"include\": [{\"file\": \"leg.json\", \"connect\": {\"trunkk\": \"ground\", "
