@@ -304,6 +304,10 @@ static int write_page(const cli_args *args, const char *page, int frames, const 
   free(other_title);
   pol_result_close(&other);
   if (status == POL_OK) return CLI_DONE;
+  static const char of_other[] = "the compared result: ";
+  if (status == POL_BAD_ARGUMENT && compare != NULL &&
+      strncmp(message, of_other, strlen(of_other)) == 0)
+    return cli_refuse_result(compare, args->json, message + strlen(of_other));
   if (status == POL_BAD_ARGUMENT) return cli_refuse_result(args->operand, args->json, message);
   if (status == POL_IO) return cli_cannot_write("polhode view", args->json, "--out", page, reason);
   return fail(status);

@@ -105,7 +105,8 @@ static const poli_field beam_fields[] = {
      .help = "of the first node at the start, global axes"},
     {"angular_velocity_global", &poli_vector, AT(angular_velocity), .unit = "rad/s",
      .standard = "from the joints", .help = "of the whole beam at the start, global axes"},
-    {"color", &poli_color, AT(color), .standard = "from the index of the body"},
+    {"color", &poli_color, AT(color), .standard = "by the number of the beam",
+     .help = "red, green and blue, such as `\"#d55e00\"`"},
     {.key = NULL},
 };
 
