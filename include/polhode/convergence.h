@@ -142,9 +142,11 @@ typedef struct pol_accuracy {
 /* Estimates the error of a finished simulation with these settings by two more runs, with steps
  * twice and four times as long, or with tolerances ten and a hundred times as large.  The
  * difference of the first two is divided by f - 1, where f is 2^p for a method of order p, of which
- * no more than 4 counts, or 10^(p/(p+1)), or what the third run shows if that is less.  Errors of
- * the examples are 0.1 to 2 times their estimates; round-off that an unstable motion enlarges can
- * be several times larger.  Both runs take about three quarters of the time of the first.
+ * no more than 4 counts, or 10^(p/(p+1)), or what the third run shows if that is less.  It is no
+ * bound: in the shipped examples that were measured, errors above round-off are 0.1 to 2 times the
+ * estimate; in other models, with motions that are not smooth and where round-off prevails, which
+ * an unstable motion enlarges, the ratio can be larger or smaller.  Both runs take about three
+ * quarters of the time of the first.
  * POL_BAD_ARGUMENT: the simulation is not at its end; POL_CANCELLED: settings->progress requested a
  * stop; POL_NO_MEMORY. */
 pol_status pol_accuracy_estimate(const pol_simulation *finished, const pol_settings *settings,

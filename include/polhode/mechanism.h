@@ -368,6 +368,9 @@ typedef struct pol_variable {
    * (pol_simulation_set_input, pol_batch_inputs); the expression is its value until then and must
    * be constant. */
   int input;
+  /* Of the values, for results and plots; NULL: none.  Products and powers of m, kg, s, rad, A, K,
+   * N, J, W, Pa, Hz, V and ohm, as "kg m^2" or "N s/m". */
+  const char *unit;
 } pol_variable;
 
 /* A first-order state c with c' = rate, an expression, and c = initial at the start. */
@@ -375,6 +378,7 @@ typedef struct pol_state_variable {
   const char *name; /* not t or pi, nor that of a variable */
   double initial;
   const char *rate;
+  const char *unit; /* of c, as that of a variable; NULL: none */
 } pol_state_variable;
 
 /* Coordinates that drives prescribe as functions of time: free coordinates of joints, or

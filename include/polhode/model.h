@@ -71,6 +71,8 @@ typedef struct pol_model {
   pol_shape_mass *shape_masses; /* in the order of the bodies */
   int num_parameters;
   pol_parameter *parameters; /* those of the file itself, in its order */
+  int num_included;
+  char **included; /* paths of the files that it includes, from the current directory */
 } pol_model;
 
 /* Reads a model.  Each of the num_overrides strings "key.path=value" replaces one value of the file

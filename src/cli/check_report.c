@@ -246,12 +246,14 @@ static void print_motions(const cli_findings *found)
   const pol_settings *settings = &found->model->settings;
   for (int i = 0; i < pol_mechanism_num_variables(mechanism); i++) {
     const pol_variable *variable = pol_mechanism_variable(mechanism, i);
-    cli_print_row(variable->input ? "input" : "variable", "%s = %s", variable->name,
-                  variable->expression);
+    cli_print_row(variable->input ? "input" : "variable", "%s = %s%s%s", variable->name,
+                  variable->expression, variable->unit ? ", in " : "",
+                  variable->unit ? variable->unit : "");
   }
   for (int i = 0; i < pol_mechanism_num_states(mechanism); i++) {
     const pol_state_variable *state = pol_mechanism_state(mechanism, i);
-    cli_print_row("state", "%s' = %s, from %.10g", state->name, state->rate, state->initial);
+    cli_print_row("state", "%s' = %s, from %.10g%s%s", state->name, state->rate, state->initial,
+                  state->unit ? " " : "", state->unit ? state->unit : "");
   }
   /* "bounce, where ball.position.z - 0.1 falls through 0: reset", then a row for each change */
   for (int i = 0; i < settings->num_events; i++) {
@@ -528,13 +530,16 @@ static void add_motions(json_t **object, const pol_mechanism *mechanism,
          *translations = json_array(), *rotations = json_array();
   for (int i = 0; i < pol_mechanism_num_variables(mechanism); i++) {
     const pol_variable *variable = pol_mechanism_variable(mechanism, i);
-    cli_json_append(&variables, json_pack("{s:s, s:s, s:b}", "name", variable->name, "expression",
-                                          variable->expression, "input", variable->input));
+    cli_json_append(&variables,
+                    json_pack("{s:s, s:s, s:b, s:s}", "name", variable->name, "expression",
+                              variable->expression, "input", variable->input, "unit",
+                              variable->unit ? variable->unit : ""));
   }
   for (int i = 0; i < pol_mechanism_num_states(mechanism); i++) {
     const pol_state_variable *state = pol_mechanism_state(mechanism, i);
-    json_t *item = json_pack("{s:s, s:o, s:s}", "name", state->name, "initial",
-                             cli_json_number(state->initial), "rate", state->rate);
+    json_t *item = json_pack("{s:s, s:o, s:s, s:s}", "name", state->name, "initial",
+                             cli_json_number(state->initial), "rate", state->rate, "unit",
+                             state->unit ? state->unit : "");
     cli_json_append(&states, item);
   }
   for (int i = 0; i < settings->num_events; i++) {

@@ -249,8 +249,8 @@ int cli_refuse_result(const char *path, int json, const char *rule);
 
 /* --- files that are read and written, inputs.c ------------------------------------------------ */
 
-/* Adds a file that the command reads to a list, whose items are owned; of a model also the meshes
- * that it refers to. */
+/* Adds a file that the command reads to a list, whose items are owned; of a model also the files
+ * that it includes and the meshes that it refers to. */
 pol_status cli_inputs_add(cli_list *inputs, const char *path);
 pol_status cli_inputs_add_model(cli_list *inputs, const char *path, const pol_model *model);
 void cli_inputs_free(cli_list *inputs);

@@ -138,6 +138,8 @@ pol_status cli_inputs_add_model(cli_list *inputs, const char *path, const pol_mo
   const char *slash = strrchr(path, '/');
   const int folder = slash != NULL ? (int)(slash - path) + 1 : 0;
   pol_status status = cli_inputs_add(inputs, path);
+  for (int i = 0; status == POL_OK && i < model->num_included; i++)
+    status = cli_inputs_add(inputs, model->included[i]);
   for (int i = 0; status == POL_OK && i < model->num_shapes; i++) {
     const pol_shape *shape = &model->shapes[i];
     if (shape->type != POL_MESH) continue;

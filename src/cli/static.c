@@ -126,9 +126,12 @@ static void print_state(const cli_analysis *a)
     }
   }
   print_rest(rows);
-  for (int i = 0; i < pol_mechanism_num_states(mechanism) && i < MOST; i++)
-    cli_print_row(i == 0 ? "states" : "", "%s  %.9g", pol_mechanism_state(mechanism, i)->name,
-                  pol_formulation_state_variable(f, &at, i));
+  for (int i = 0; i < pol_mechanism_num_states(mechanism) && i < MOST; i++) {
+    const pol_state_variable *own = pol_mechanism_state(mechanism, i);
+    cli_print_row(i == 0 ? "states" : "", "%s  %.9g%s%s", own->name,
+                  pol_formulation_state_variable(f, &at, i), own->unit ? " " : "",
+                  own->unit ? own->unit : "");
+  }
   print_rest(pol_mechanism_num_states(mechanism));
   print_reactions(f, mechanism, &at, size);
   print_forces(a);

@@ -323,9 +323,12 @@ static void print_efforts(const pol_simulation *simulation)
   }
   print_rest("couplings", couplings);
   if (states > 0) printf("\n%-*s  %-16s  %-5s  %17s\n", width, "state", "final", "unit", "value");
-  for (int i = 0; i < states && i < MAX_SHOWN; i++)
-    printf("%-*s  %-16s  %-5s  %17.10g\n", width, pol_mechanism_state(mechanism, i)->name, "value",
-           "user", pol_formulation_state_variable(formulation, &at, i) + 0.0);
+  for (int i = 0; i < states && i < MAX_SHOWN; i++) {
+    const pol_state_variable *state = pol_mechanism_state(mechanism, i);
+    printf("%-*s  %-16s  %-5s  %17.10g\n", width, state->name, "value",
+           state->unit ? state->unit : "user",
+           pol_formulation_state_variable(formulation, &at, i) + 0.0);
+  }
   print_rest("states", states);
 }
 

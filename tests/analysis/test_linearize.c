@@ -147,7 +147,8 @@ static const char cart_pole[] =
     "{\"name\": \"pin\", \"type\": \"revolute\", \"bodies\": [\"cart\", \"pole\"], \"point\": [0, "
     "0, "
     "0], \"axis\": [0, 1, 0]}],"
-    "\"states\": [{\"name\": \"lag\", \"initial\": 0, \"rate\": \"-3*lag + 2*pin.angle\"}],"
+    "\"states\": [{\"name\": \"lag\", \"initial\": 0, \"rate\": \"-3*lag + 2*pin.angle\", "
+    "\"unit\": \"V\"}],"
     "\"variables\": [{\"name\": \"twice\", \"expression\": \"2*rail.speed + sin(pin.angle) + "
     "lag\"}],"
     "%s"
@@ -178,7 +179,7 @@ static void cart_and_pole_have_the_textbook_matrices(void **state)
   assert_int_equal(l->n, 5);
   static const char *const names[] = {"rail.displacement", "pin.angle", "rail.speed", "pin.rate",
                                       "lag"};
-  static const char *const units[] = {"m", "rad", "m/s", "rad/s", "user"};
+  static const char *const units[] = {"m", "rad", "m/s", "rad/s", "V"};
   for (int i = 0; i < 5; i++) {
     assert_string_equal(l->state_names[i], names[i]);
     assert_string_equal(l->state_units[i], units[i]);

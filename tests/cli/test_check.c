@@ -151,8 +151,8 @@ static void quantities_are_told(void **state)
   (void)state;
   expect("polhode check " POLHODE_SOURCE_DIR "/models/examples/pid_pendulum.json", 0);
   expect_text(out, "actuator (expression) N m\n  actuator      torque\n");
-  expect_text(out, "\nvariable        error = target - hinge.angle\n");
-  expect_text(out, "\nstate           torque' = (demand - torque)/0.01, from 0\n");
+  expect_text(out, "\nvariable        error = target - hinge.angle, in rad\n");
+  expect_text(out, "\nstate           torque' = (demand - torque)/0.01, from 0 N m\n");
   expect_text(out, "\nfreedom         1 of 6: 5 constraints\n");
   expect("polhode check " POLHODE_SOURCE_DIR "/models/examples/friction_block.json", 0);
   expect_text(out, ", force ((expression), 0, (expression)) N on block, global axes\n"
@@ -163,7 +163,7 @@ static void quantities_are_told(void **state)
   expect_length(object, "states", 2);
   json_decref(object);
   expect("polhode run " POLHODE_SOURCE_DIR "/models/examples/pid_pendulum.json", 0);
-  expect_text(out, "\nintegral  value             user  ");
+  expect_text(out, "\nintegral  value             rad s");
   expect("polhode run " POLHODE_SOURCE_DIR "/models/examples/pid_pendulum.json --json", 0);
   object = parse_output();
   assert_true(fabs(number_at(object, "final.variables.error")) < 1e-4);

@@ -1,5 +1,5 @@
 /* polhode export --out: chosen quantities as CSV and MAT, and what is refused. */
-#define _XOPEN_SOURCE 700
+#define _GNU_SOURCE /* memmem */
 
 #include "cli/cli_test.h"
 
@@ -56,6 +56,41 @@ static void signals_are_written_as_mat(void **state)
   assert_true(data[3] == 1.0 && data[4] < 1.0 && data[5] < data[4]);
 }
 
+/* The units that a model gives its variables and states: in both formats of results, in exports,
+ * tables and axis labels; a text that is no unit is refused at its place. */
+static void user_units_are_shown_everywhere(void **state)
+{
+  (void)state;
+  static char text[OUTPUT_SIZE];
+  write_text("units.json",
+             "{\"bodies\": [{\"name\": \"b\", \"mass\": 1, \"inertia\": [1, 1, 1]}],\n"
+             "\"variables\": [{\"name\": \"u\", \"expression\": \"2*t\", \"unit\": \"V\"},\n"
+             "{\"name\": \"plain\", \"expression\": \"t\"}],\n"
+             "\"states\": [{\"name\": \"c\", \"rate\": \"u - c\", \"unit\": \"N m\"}],\n"
+             "\"simulation\": {\"step\": 0.01, \"end\": 0.1}}");
+  for (int csv = 0; csv < 2; csv++) {
+    expect(csv ? "polhode run units.json --out u.csv" : "polhode run units.json --out u.h5", 0);
+    expect_text(out, "c      value             N m  ");
+    expect(csv ? "polhode export u.csv u plain c --out -" : "polhode export u.h5 u plain c --out -",
+           0);
+    expect_text(out, "# units: s,N m,V,user\nt,c,u,plain\n");
+    expect(csv ? "polhode plot u.csv u --out u.svg" : "polhode plot u.h5 u --out u.svg", 0);
+    read_text("u.svg", text);
+    expect_text(text, "u (V)");
+  }
+  expect("polhode export u.h5 u --out u.mat", 0);
+  FILE *file = fopen("u.mat", "rb");
+  const size_t size = fread(text, 1, sizeof text, file);
+  fclose(file);
+  assert_non_null(memmem(text, size, "V\0", 2));
+  expect("polhode check units.json", 0);
+  expect_text(out, "u = 2*t, in V\n");
+  expect_text(out, "c' = u - c, from 0 N m\n");
+  expect("polhode check units.json --set states.c.unit=furlong", 2);
+  expect_text(err, "states[0].unit");
+  expect_text(err, "must be a unit of m, kg, s, rad, A, K, N, J, W, Pa, Hz, V and ohm");
+}
+
 static void wrong_exports_are_refused(void **state)
 {
   (void)state;
@@ -87,6 +122,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(signals_are_written_as_csv),
       cmocka_unit_test(signals_are_written_as_mat),
+      cmocka_unit_test(user_units_are_shown_everywhere),
       cmocka_unit_test(wrong_exports_are_refused),
   };
   return cmocka_run_group_tests(tests, set_up, leave_folder);

@@ -21,6 +21,11 @@ static int write_inputs(void **state)
   (void)state;
   write_text("m.json", model);
   write_text("mesh.stl", mesh);
+  write_text("whole.json", "{\"include\": [{\"file\": \"part.json\"}],"
+                           "\"simulation\": {\"step\": 0.01, \"end\": 0.1}}");
+  write_text("part.json", "{\"include\": [{\"file\": \"piece.json\"}]}");
+  write_text("piece.json",
+             "{\"bodies\": [{\"name\": \"b\", \"mass\": 1, \"inertia\": [1, 1, 1]}]}");
   return 0;
 }
 
@@ -78,6 +83,11 @@ static void no_output_is_an_input(void **state)
   static const struct {
     const char *command, *input, *suffix;
   } table[] = {
+      /* included files, also those of included ones */
+      {"polhode run whole.json --out %s", "part.json", ".h5"},
+      {"polhode run whole.json --out %s", "piece.json", ".csv"},
+      {"polhode modes whole.json --out %s", "piece.json", ".h5"},
+      {"polhode converge whole.json --plot %s", "piece.json", ".svg"},
       {"polhode run m.json --out %s", "m.json", ".csv"},
       {"polhode run m.json --out %s", "m.json", ".h5"},
       {"polhode run m.json --out %s", "mesh.stl", ".csv"},

@@ -654,7 +654,7 @@ static void add_variables_and_states(maker *m, int states)
     random_expression(m, 1.0, signal, sizeof signal);
     snprintf(name, sizeof name, "s%d", i);
     snprintf(text, sizeof text, "(%s - s%d)/%.3g", signal, i, between(m, 0.03, 0.2));
-    const pol_state_variable state = {name, between(m, -0.5, 0.5), text};
+    const pol_state_variable state = {.name = name, .initial = between(m, -0.5, 0.5), .rate = text};
     keep_status(m, pol_mechanism_add_state(m->mechanism, &state, NULL), "state", name);
     m->num_states++;
     say(m, "state");

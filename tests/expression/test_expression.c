@@ -750,10 +750,42 @@ static void texts_without_sense_do_no_harm(void **state)
   }
 }
 
+/* Margins: differences of what is compared, in the order of the text; NaN in branches not taken. */
+static void margins_are_differences(void **state)
+{
+  (void)state;
+  static const struct {
+    const char *text;
+    int count;
+    double margins[4];
+  } cases[] = {
+      {"x + sin(y) + abs(x)", 0, {0}},
+      {"max(0, x)", 1, {-3.0}},
+      {"2*min(x, y, z)", 2, {-2.0, -1.0}},
+      {"clamp(x, y, z)", 2, {-2.0, -1.0}},
+      {"if(x < y, max(z, 1), min(z, 2))", 3, {-2.0, 3.0, (double)NAN}},
+      {"if(x >= y, max(z, 1), min(z, 2))", 3, {-2.0, (double)NAN, 2.0}},
+      {"x > y and z > 0", 2, {-2.0, (double)NAN}},
+      {"if(sqrt(-x), max(x, y), 0)", 1, {(double)NAN}},
+  };
+  const double x[NUM_KNOWN] = {3.0, 5.0, 4.0};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    pol_expression *e = compile(cases[i].text);
+    double margins[4];
+    assert_int_equal(poli_expression_num_margins(e), cases[i].count);
+    poli_expression_margins(e, x, margins);
+    for (int k = 0; k < cases[i].count; k++)
+      assert_true(isnan(cases[i].margins[k]) ? isnan(margins[k])
+                                             : margins[k] == cases[i].margins[k]);
+    poli_expression_free(&e);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(values_are_those_of_c),
+      cmocka_unit_test(margins_are_differences),
       cmocka_unit_test(used_inputs_are_listed_once),
       cmocka_unit_test(only_the_chosen_branch_counts),
       cmocka_unit_test(values_outside_the_domain_are_not_finite),

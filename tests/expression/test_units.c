@@ -78,9 +78,10 @@ static void texts_of_units(void **state)
 {
   (void)state;
   static const char *const good[][2] = {
-      {"N", "kg m/s^2"},   {"N s/m", "kg/s"}, {"kg m^2", "kg m^2"}, {"N m/rad", "kg m^2/s^2"},
-      {"Pa", "kg/m s^2"},  {"1", "1"},        {"m s^-2", "m/s^2"},  {"W", "kg m^2/s^3"},
-      {"J/m^2", "kg/s^2"}, {"Hz", "1/s"}};
+      {"N", "kg m/s^2"},      {"N s/m", "kg/s"}, {"kg m^2", "kg m^2"},  {"N m/rad", "kg m^2/s^2"},
+      {"Pa", "kg/m s^2"},     {"1", "1"},        {"m s^-2", "m/s^2"},   {"W", "kg m^2/s^3"},
+      {"J/m^2", "kg/s^2"},    {"Hz", "1/s"},     {"V A", "kg m^2/s^3"}, {"ohm A", "kg m^2/s^3 A"},
+      {"W/m K", "kg m/s^3 K"}};
   static const char *const bad[] = {"", "mm", "m^", "m^12", "kg  m", "/s", "m ", "m*s", "newton"};
   poli_unit unit;
   char text[64];

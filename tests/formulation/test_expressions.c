@@ -44,7 +44,7 @@ static void add_variable(pol_mechanism *mechanism, const char *name, const char 
 
 static void add_state(pol_mechanism *mechanism, const char *name, double initial, const char *rate)
 {
-  pol_state_variable state = {name, initial, rate};
+  pol_state_variable state = {.name = name, .initial = initial, .rate = rate};
   assert_int_equal(pol_mechanism_add_state(mechanism, &state, NULL), POL_OK);
 }
 
@@ -369,14 +369,18 @@ static void quantities_keep_their_rules(void **state)
   pol_force drag = {.name = "drag", .type = POL_DRAG, .body = A, .expressions = {"1"}};
   pol_force hinge = {
       .name = "two", .type = POL_JOINT_SPRING, .joint = 0, .expressions = {"1", "2"}};
-  const pol_variable variables[] = {
-      {"t", "1", 0}, {"pi", "1", 0}, {"", "1", 0}, {"lag", "1", 0}, {"new", NULL, 0}};
-  const pol_state_variable states[] = {
-      {"mixed", 0.0, "1"}, {"new", (double)NAN, "1"}, {"new", 0.0, NULL}, {NULL, 0.0, "1"}};
+  const pol_variable variables[] = {{"t", "1", 0, NULL},    {"pi", "1", 0, NULL},
+                                    {"", "1", 0, NULL},     {"lag", "1", 0, NULL},
+                                    {"new", NULL, 0, NULL}, {"new", "1", 0, "mile"}};
+  const pol_state_variable states[] = {{"mixed", 0.0, "1", NULL},
+                                       {"new", (double)NAN, "1", NULL},
+                                       {"new", 0.0, NULL, NULL},
+                                       {NULL, 0.0, "1", NULL},
+                                       {"new", 0.0, "1", ""}};
   build(&mechanism, POL_REVOLUTE, 0, &seed);
-  for (int i = 0; i < 5; i++)
+  for (int i = 0; i < 6; i++)
     assert_int_equal(pol_mechanism_add_variable(mechanism, &variables[i], NULL), POL_BAD_ARGUMENT);
-  for (int i = 0; i < 4; i++)
+  for (int i = 0; i < 5; i++)
     assert_int_equal(pol_mechanism_add_state(mechanism, &states[i], NULL), POL_BAD_ARGUMENT);
   assert_int_equal(pol_mechanism_add_force(mechanism, &drag, NULL), POL_BAD_ARGUMENT);
   assert_int_equal(pol_mechanism_add_force(mechanism, &hinge, NULL), POL_BAD_ARGUMENT);

@@ -384,10 +384,12 @@ static void wrong_drives_and_couplings(void **state)
   gear.joint[1] = HINGE;
   refused(m, pol_mechanism_add_coupling(m, &gear, NULL),
           "coupling 'gear': joint must not be the same coordinate twice");
-  const pol_variable t = {.name = "t"};
+  const pol_variable t = {.name = "t", .unit = "furlong"};
   refused(m, pol_mechanism_add_variable(m, &t, NULL),
           "variable 't': name must not be \"t\", a predefined name of expressions\n"
-          "variable 't': expression is required");
+          "variable 't': expression is required\n"
+          "variable 't': unit must be a unit of m, kg, s, rad, A, K, N, J, W, Pa, Hz, V and ohm, "
+          "such as \"kg m^2\" or \"N s/m\" (it is furlong)");
 }
 
 /* Arguments that are NULL are refused with the reason; of no name there is no element. */

@@ -9,7 +9,7 @@ static pol_status build(void *user)
 {
   static const double point[3], axis[3] = {0.0, 0.0, 1.0}, values[3] = {0.0, 1.0, 0.5},
                                 times[3] = {0.0, 1.0, 2.0};
-  const pol_variable variable = {.name = "twice", .expression = "2*t"};
+  const pol_variable variable = {.name = "twice", .expression = "2*t", .unit = "s"};
   const pol_state_variable filter = {.name = "slow", .rate = "twice - slow"};
   pol_mechanism *m;
   pol_status status = pol_mechanism_create(&m);

@@ -159,7 +159,8 @@ static void units_are_checked_where_known(void **state)
           "\"position\": [\"L/2\", \"L^2\", \"L + 1\"]}],\n" SIMULATION "}",
           NULL),
       ":1 parameters.m.unit () must be the unit of its value, which is m > \n"
-      ":1 parameters.u.unit () must be a unit of m, kg, s, rad, N, J, W, Pa and Hz, such as \"kg "
+      ":1 parameters.u.unit () must be a unit of m, kg, s, rad, A, K, N, J, W, Pa, Hz, V and ohm, "
+      "such as \"kg "
       "m^2\" or \"N s/m\" > \n"
       ":2 bodies[0].mass (body 'b') must be in kg, but its unit is m > \n"
       ":3 bodies[0].position[1] (body 'b') must be in m, but its unit is m^2 > \n");

@@ -63,10 +63,15 @@ static const struct {
      "[\"g\", \"p\"], \"length\": 1}], \"simulation\": {\"index\": 2, \"step\": 0.2, \"end\": 100, "
      "\"rho_inf\": 0.9}}",
      "position constraints", "index 2"},
+    /* steps follow what expressions compare, but not reactions */
     {"a hit that variable steps pass over",
      "{\"bodies\": [{\"name\": \"a\", \"mass\": 1, \"inertia\": [1, 1, 1], \"position\": [-5.03, "
-     "0.02, 0], \"velocity\": [1, 0, 0]}], \"variables\": [{\"name\": \"d\", \"expression\": "
-     "\"hypot(a.position.x, a.position.y)\"}], \"forces\": [{\"name\": \"hit\", \"type\": "
+     "0.02, 0], \"velocity\": [1, 0, 0]}, {\"name\": \"b\", \"mass\": 1, \"inertia\": [1, 1, 1]}], "
+     "\"joints\": [{\"name\": \"pin\", \"type\": \"revolute\", \"bodies\": [\"ground\", \"b\"], "
+     "\"point\": [0, 0, 0], \"axis\": [0, 0, 1]}], \"variables\": [{\"name\": \"d\", "
+     "\"expression\": "
+     "\"hypot(a.position.x, a.position.y) + pin.force.x\"}], \"forces\": [{\"name\": \"hit\", "
+     "\"type\": "
      "\"force\", \"body\": \"a\", \"force\": [\"1e4*max(0, 0.1 - d)*a.position.x/d\", 0, 0]}], "
      "\"simulation\": {\"rtol\": 1e-6, \"end\": 12}}",
      "force 'hit'", "control.max_step"},

@@ -65,7 +65,8 @@ static pol_mechanism *top_and_wheel(void)
                       .stiffness = {9.0},
                       .expressions = {"pull"}};
   pol_variable pull = {.name = "pull", .expression = "lag - 0.1*abs(hinge.force.z)*hinge.rate"};
-  pol_state_variable lag = {"lag", 0.5, "(top.position.x - lag)/0.1"};
+  pol_state_variable lag = {
+      .name = "lag", .initial = 0.5, .rate = "(top.position.x - lag)/0.1", .unit = "m"};
   axis.limits.max = 0.2;
   axis.limits.restitution = 0.5;
   axis.friction.coefficient = 0.1;

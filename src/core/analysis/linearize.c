@@ -314,8 +314,8 @@ static pol_status choose_states(naming *n, pol_diagnostics *diagnostics)
     clear(n);
     n->g.v[n->f->state_v + i] = 1.0;
     set_state_row(n, n->row);
-    choose(n, lin->np, lin->np, lin->nx, 0.0, pol_mechanism_state(n->f->mechanism, i)->name,
-           "user");
+    const pol_state_variable *own = pol_mechanism_state(n->f->mechanism, i);
+    choose(n, lin->np, lin->np, lin->nx, 0.0, own->name, own->unit ? own->unit : "user");
   }
   status = take_wanted(n, 1, lin->np, lin->ns);
   /* rates of the coordinates that were chosen, then any others */
@@ -486,7 +486,7 @@ static pol_status create_result(naming *n, pol_linear **linear)
                     .num_outputs = o->num_outputs,
                     .unsteady = lin->unsteady};
   size_t characters = 0;
-  for (int i = 0; i < lin->nx; i++) characters += strlen(n->names[i]) + 1;
+  for (int i = 0; i < lin->nx; i++) characters += strlen(n->names[i]) + 1 + strlen(n->units[i]) + 1;
   for (size_t i = 0; i < nu; i++) characters += strlen(o->inputs[i]) + 1;
   for (size_t i = 0; i < ny; i++) characters += strlen(o->outputs[i]) + 1;
   char *text;
@@ -517,7 +517,10 @@ static pol_status create_result(naming *n, pol_linear **linear)
                                     : &r->output_names[i - nx - nu];
     *to = strcpy(text, from);
     text += strlen(from) + 1;
-    if (i < nx) r->state_units[i] = n->units[i];
+    if (i < nx) {
+      r->state_units[i] = strcpy(text, n->units[i]);
+      text += strlen(n->units[i]) + 1;
+    }
     if (i >= nx && i < nx + nu) r->input_units[i - nx] = input_unit(n, (int)(i - nx));
   }
   *linear = r;
@@ -538,7 +541,10 @@ static pol_status order_states(naming *n)
   }
   /* units likewise: states have the last ones */
   for (int i = np; i < nx - num_states; i++) n->units[i] = n->units[i + num_states];
-  for (int i = nx - num_states; i < nx; i++) n->units[i] = "user";
+  for (int i = 0; i < num_states; i++) {
+    const char *unit = pol_mechanism_state(n->f->mechanism, i)->unit;
+    n->units[nx - num_states + i] = unit ? unit : "user";
+  }
   memcpy(n->names, names, (size_t)nx * sizeof *names);
   free(names);
   memcpy(n->Z, n->product, (size_t)nx * (size_t)nx * sizeof *n->Z);

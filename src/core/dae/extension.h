@@ -16,6 +16,11 @@ struct pol_dae_extension {
   /* Inputs that a program sets: the last 2 num_inputs numbers of the history are 1 and the value of
    * each, or 0 where the model has the value.  update_history leaves them alone. */
   int num_inputs;
+  /* Functions of time, positions and velocities at whose zeros forces change their formula, such as
+   * the gap of a contact: their values at t, q, v and history of a point, NaN where one has none.
+   */
+  int num_margins;
+  void (*margins)(const pol_point *at, double *margins, const void *user);
 };
 
 /* Where the inputs start in the history, behind what the model remembers. */

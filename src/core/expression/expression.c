@@ -331,6 +331,52 @@ int poli_expression_has_switch(const pol_expression *expression)
   return 0;
 }
 
+/* How many margins an operation has. */
+static int count_margins(poli_operation operation)
+{
+  if (operation == POLI_OP_CLAMP) return 2;
+  return operation == POLI_OP_MIN || operation == POLI_OP_MAX ||
+         (operation >= POLI_OP_LESS && operation <= POLI_OP_GREATER_EQUAL);
+}
+
+int poli_expression_num_margins(const pol_expression *expression)
+{
+  int count = 0;
+  for (int i = 0; i < expression->length; i++)
+    count += count_margins(expression->code[i].operation);
+  return count;
+}
+
+void poli_expression_margins(const pol_expression *expression, const double *x, double *margins)
+{
+  double stack[POLI_EXPRESSION_DEPTH + 1], *top = stack;
+  int skip_to = 0; /* instructions before this one are not evaluated, but have their margins */
+  for (int i = 0; i < expression->length; i++) {
+    const poli_instruction *now = &expression->code[i];
+    const int count = count_margins(now->operation), taken = i >= skip_to;
+    if (!taken)
+      for (int k = 0; k < count; k++) *margins++ = (double)NAN;
+    if (!taken) continue;
+    const int arity = poli_operation_arity(now->operation);
+    if (now->operation == POLI_OP_CONSTANT) {
+      *top++ = now->number;
+    } else if (now->operation == POLI_OP_INPUT) {
+      *top++ = x[expression->inputs[now->index]];
+    } else if (now->operation == POLI_OP_JUMP) {
+      skip_to = now->index;
+    } else if (now->operation == POLI_OP_JUMP_UNLESS) {
+      top--;
+      if (isnan(*top)) skip_to = expression->length;
+      if (*top == 0.0) skip_to = now->index;
+    } else {
+      top -= arity;
+      for (int k = 0; k < count; k++) *margins++ = top[0] - top[k + 1];
+      top[0] = poli_operation_value(now->operation, top);
+      top++;
+    }
+  }
+}
+
 size_t poli_expression_workspace(const pol_expression *expression)
 {
   const int width = expression->num_inputs < 2 ? 3 : 1 + expression->num_inputs;

@@ -74,6 +74,12 @@ const int *poli_expression_inputs(const pol_expression *expression);
 /* Whether its value is put together from branches: if, comparisons, min, max, abs and the like. */
 int poli_expression_has_switch(const pol_expression *expression);
 
+/* Its comparisons by size, min, max and clamp: in each, two numbers are compared, of which the
+ * larger one decides which branch is taken.  How many there are (clamp has two), and the
+ * differences of the two at x, NaN of those in branches that are not taken. */
+int poli_expression_num_margins(const pol_expression *expression);
+void poli_expression_margins(const pol_expression *expression, const double *x, double *margins);
+
 /* Numbers of workspace that any of the evaluations needs.  They allocate nothing and change nothing
  * but the workspace and the result. */
 size_t poli_expression_workspace(const pol_expression *expression);

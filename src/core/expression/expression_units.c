@@ -1,8 +1,8 @@
 /* Units of expressions: the program of an expression run on units instead of numbers.
  *
- * A unit is its powers of m, kg and s.  Products add powers, sums require equal ones.  What is not
- * known stays unknown, so that a report is always a real contradiction: a number such as 9.81 may
- * hide a unit, one such as 2 or pi/2 hardly. */
+ * A unit is its powers of m, kg, s, A and K.  Products add powers, sums require equal ones.  What
+ * is not known stays unknown, so that a report is always a real contradiction: a number such
+ * as 9.81 may hide a unit, one such as 2 or pi/2 hardly. */
 #include "expression/expression_units.h"
 
 #include <ctype.h>
@@ -14,11 +14,22 @@
 
 static const struct {
   const char *name;
-  double power[3];
+  double power[POLI_BASE_UNITS];
 } known_units[] = {
-    {"m", {1, 0, 0}},    {"kg", {0, 1, 0}},  {"s", {0, 0, 1}},  {"rad", {0}},
-    {"1", {0}},          {"N", {1, 1, -2}},  {"J", {2, 1, -2}}, {"W", {2, 1, -3}},
-    {"Pa", {-1, 1, -2}}, {"Hz", {0, 0, -1}},
+    {"m", {1, 0, 0}},
+    {"kg", {0, 1, 0}},
+    {"s", {0, 0, 1}},
+    {"A", {0, 0, 0, 1}},
+    {"K", {0, 0, 0, 0, 1}},
+    {"rad", {0}},
+    {"1", {0}},
+    {"N", {1, 1, -2}},
+    {"J", {2, 1, -2}},
+    {"W", {2, 1, -3}},
+    {"Pa", {-1, 1, -2}},
+    {"Hz", {0, 0, -1}},
+    {"V", {2, 1, -3, -1}},
+    {"ohm", {2, 1, -3, -2}},
 };
 
 int poli_unit_parse(const char *text, poli_unit *unit)
@@ -40,7 +51,8 @@ int poli_unit_parse(const char *text, poli_unit *unit)
       if (!isdigit((unsigned char)*text) || isdigit((unsigned char)text[1])) return 0;
       exponent = minus * (*text++ - '0');
     }
-    for (int i = 0; i < 3; i++) unit->power[i] += sign * exponent * known_units[k].power[i];
+    for (int i = 0; i < POLI_BASE_UNITS; i++)
+      unit->power[i] += sign * exponent * known_units[k].power[i];
     if (*text == '\0') return 1;
     if (*text != ' ' && *text != '/') return 0;
     if (*text == '/') sign = -1.0;
@@ -51,12 +63,12 @@ int poli_unit_parse(const char *text, poli_unit *unit)
 
 void poli_unit_text(const poli_unit *unit, char *text, size_t size)
 {
-  static const char *const names[] = {"m", "kg", "s"};
-  static const int order[] = {1, 0, 2}; /* kg first, as usual */
+  static const char *const names[] = {"m", "kg", "s", "A", "K"};
+  static const int order[] = {1, 0, 2, 3, 4}; /* kg first, as usual */
   size_t used = 0;
   text[0] = '\0';
   for (int below = 0; below < 2; below++)
-    for (int k = 0, count = 0; k < 3 && used < size; k++) {
+    for (int k = 0, count = 0; k < POLI_BASE_UNITS && used < size; k++) {
       const double power = unit->power[order[k]] * (below ? -1.0 : 1.0);
       if (!(power > 0.0)) continue;
       const char *between = !below ? (used ? " " : "") : count ? " " : used ? "/" : "1/";
@@ -71,7 +83,7 @@ void poli_unit_text(const poli_unit *unit, char *text, size_t size)
 int poli_units_differ(const poli_unit *a, const poli_unit *b)
 {
   if (a->kind != POLI_KNOWN_UNIT || b->kind != POLI_KNOWN_UNIT) return 0;
-  for (int i = 0; i < 3; i++)
+  for (int i = 0; i < POLI_BASE_UNITS; i++)
     if (fabs(a->power[i] - b->power[i]) > 1e-9) return 1;
   return 0;
 }
@@ -90,7 +102,7 @@ static poli_unit product(const poli_unit *a, const poli_unit *b, double power)
   poli_unit unit = {.kind = POLI_KNOWN_UNIT};
   if (a->kind == POLI_ANY_UNIT || b->kind == POLI_ANY_UNIT) unit.kind = POLI_ANY_UNIT;
   if (a->kind == POLI_PURE_NUMBER && b->kind == POLI_PURE_NUMBER) unit.kind = POLI_PURE_NUMBER;
-  for (int i = 0; i < 3 && unit.kind == POLI_KNOWN_UNIT; i++)
+  for (int i = 0; i < POLI_BASE_UNITS && unit.kind == POLI_KNOWN_UNIT; i++)
     unit.power[i] = a->power[i] + power * b->power[i];
   return unit;
 }

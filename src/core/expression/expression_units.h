@@ -10,13 +10,20 @@ typedef enum poli_unit_kind {
   POLI_KNOWN_UNIT
 } poli_unit_kind;
 
+enum { POLI_BASE_UNITS = 5 };
+
 typedef struct poli_unit {
   poli_unit_kind kind;
-  double power[3]; /* of m, kg and s; radians are pure */
+  double power[POLI_BASE_UNITS]; /* of m, kg, s, A and K; radians are pure */
 } poli_unit;
 
-/* The unit of a text: products of m, kg, s, rad, N, J, W, Pa, Hz and 1 with whole powers, separated
- * by blanks, and what they are divided by after a slash: "kg m^2", "N s/m".  0: it is none. */
+/* What a text that is no unit breaks. */
+#define POLI_UNIT_RULE                                                                             \
+  "must be a unit of m, kg, s, rad, A, K, N, J, W, Pa, Hz, V and ohm, such as \"kg m^2\" or "      \
+  "\"N s/m\""
+
+/* The unit of a text: products of the units above and 1 with whole powers, separated by blanks, and
+ * what they are divided by after a slash: "kg m^2", "N s/m".  0: it is none. */
 int poli_unit_parse(const char *text, poli_unit *unit);
 
 /* Writes a known unit: "kg m^2/s^2"; "1" without any. */

@@ -242,6 +242,33 @@ pol_status poli_expressions_inputs(const pol_formulation *formulation, const pol
   return POL_OK;
 }
 
+int poli_expressions_num_margins(const pol_formulation *formulation)
+{
+  const poli_network *n = &formulation->network;
+  int count = 0;
+  for (int i = n->num_variables; i < n->num_inputs; i++)
+    if (n->active[i] && n->inputs[i].kind >= POLI_SIGNAL_FORCE) return 0;
+  for (int i = 0; i < n->num_nodes; i++)
+    if (i >= n->num_variables || n->active[i])
+      count += poli_expression_num_margins(n->nodes[i].program);
+  return count;
+}
+
+void poli_expressions_margins(const pol_point *at, double *margins, const void *formulation)
+{
+  const pol_formulation *f = formulation;
+  const poli_network *n = &f->network;
+  double x[POLI_MAX_INPUTS];
+  const pol_status status = poli_expressions_inputs(f, at, NULL, 0, x);
+  for (int i = 0; i < n->num_nodes; i++) {
+    const int count = poli_expression_num_margins(n->nodes[i].program);
+    if (i < n->num_variables && !n->active[i]) continue;
+    if (status == POL_OK) poli_expression_margins(n->nodes[i].program, x, margins);
+    for (int k = 0; k < count && status != POL_OK; k++) margins[k] = (double)NAN;
+    margins += count;
+  }
+}
+
 /* Puts a number where an expression of the force stands. */
 static void set_effort(pol_force *force, int component, double value)
 {

@@ -46,6 +46,11 @@ size_t poli_expressions_scratch(const pol_formulation *formulation);
 pol_status poli_expressions_inputs(const pol_formulation *formulation, const pol_point *at,
                                    const poli_frame *frames, int all, double *x);
 
+/* The margins (dae/extension.h) of efforts and rates, and of the variables that they use: none if
+ * the equations read reactions, which have no values within a step. */
+int poli_expressions_num_margins(const pol_formulation *formulation);
+void poli_expressions_margins(const pol_point *at, double *margins, const void *formulation);
+
 /* A force with other numbers. */
 typedef struct poli_changed_force {
   pol_force numbers;

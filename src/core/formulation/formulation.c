@@ -606,6 +606,8 @@ static pol_status build(pol_formulation *f)
   status = poli_network_create(&f->network, f->mechanism, NULL, 0);
   f->held = (int)f->dae.history_size;
   f->extension.num_inputs = f->network.num_held;
+  f->extension.num_margins = status ? 0 : poli_expressions_num_margins(f);
+  f->extension.margins = poli_expressions_margins;
   f->dae.history_size += 2 * (size_t)f->network.num_held;
   if (!status) status = poli_formulation_link_expressions(f);
   if (!status) status = build_patterns(f);

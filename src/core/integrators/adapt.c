@@ -159,6 +159,12 @@ static pol_status try_step(pol_integrator *s, double t, double h, double least, 
              "the step is too large for a force or state that has become stiff");
     return POL_RETRY;
   }
+  if (error <= 1.0 && !small && poli_integrator_leaps(s, t, q, v, next)) {
+    adaptive->reject(s);
+    snprintf(s->diagnostics.message, sizeof s->diagnostics.message,
+             "the step would pass over a contact or another switch of an expression");
+    return POL_RETRY;
+  }
   if (error <= 1.0 && (turn <= most || h <= control->options.min_step)) {
     *next = poli_step_control_propose(control, h, error);
     /* in large systems a little more is not worth a new matrix */

@@ -63,6 +63,13 @@ static void interpolate_q(const pol_group *group, const hermite *at, const pol_s
   }
 }
 
+void poli_integrator_position_within(const pol_group *group, double x, double h,
+                                     const pol_state *from, const pol_state *to, double *q)
+{
+  const hermite at = hermite_at(x, h);
+  interpolate_q(group, &at, from, to, q);
+}
+
 static void copy(double *to, const double *from, int n)
 {
   if (to) memcpy(to, from, (size_t)n * sizeof *to);

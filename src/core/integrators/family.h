@@ -54,7 +54,19 @@ struct pol_integrator {
   void *memory;       /* holds the arrays below, nq + 2 nv + m numbers each: q, v, v', lambda */
   double *old;        /* that before points into */
   double *work, *interpolated;
+  double *margins; /* of the model (dae/extension.h) at five times of a step: leaps.c */
 };
+
+/* Whether a function at whose zeros forces change goes through zero and back within the step from
+ * the present state to q and v at time t: such a contact leaves no trace at both ends.  *next: a
+ * step size that ends within it.  Control: weights are set. */
+int poli_integrator_leaps(pol_integrator *integrator, double t, const double *q, const double *v,
+                          double *next);
+
+/* q at the fraction x of a step of size h between two states, of which q and v are used; dense.c.
+ */
+void poli_integrator_position_within(const pol_group *group, double x, double h,
+                                     const pol_state *from, const pol_state *to, double *q);
 
 /* Sets an input of the model (dae/extension.h) from the present time on.  Not POL_OK if the forces
  * with it cannot be evaluated. */

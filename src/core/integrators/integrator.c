@@ -84,6 +84,7 @@ pol_status pol_integrator_create(pol_integrator **integrator, const pol_dae *dae
   do {
     POLI_TAKE_EACH(&arena, size, &s->old, &s->work, &s->interpolated);
     POLI_TAKE(&arena, s->history, dae->history_size);
+    POLI_TAKE(&arena, s->margins, 5 * (dae->extension ? dae->extension->num_margins : 0));
   } while (poli_arena_again(&arena));
   s->memory = arena.memory;
   s->memory_size = arena.used;

@@ -117,8 +117,10 @@ static void release(poli_element element, void *item)
     poli_function_release(&((pol_drive *)item)->function);
   } else if (element == POLI_VARIABLES) {
     free((void *)((pol_variable *)item)->expression);
+    free((void *)((pol_variable *)item)->unit);
   } else if (element == POLI_STATES) {
     free((void *)((pol_state_variable *)item)->rate);
+    free((void *)((pol_state_variable *)item)->unit);
   }
 }
 
@@ -502,7 +504,10 @@ pol_status pol_mechanism_add_variable(pol_mechanism *mechanism, const pol_variab
   poli_rules check = start_check(mechanism, POLI_VARIABLES, variable->name);
   pol_variable copy = *variable;
   poli_variable_rules(&check, variable);
-  if (copy_texts(&copy.expression, 1)) check.status = POL_NO_MEMORY;
+  const char *texts[] = {variable->expression, variable->unit};
+  if (copy_texts(texts, 2)) check.status = POL_NO_MEMORY;
+  copy.expression = texts[0];
+  copy.unit = texts[1];
   return append(mechanism, &check, &copy, index);
 }
 
@@ -513,7 +518,10 @@ pol_status pol_mechanism_add_state(pol_mechanism *mechanism, const pol_state_var
   poli_rules check = start_check(mechanism, POLI_STATES, state->name);
   pol_state_variable copy = *state;
   poli_state_rules(&check, state);
-  if (copy_texts(&copy.rate, 1)) check.status = POL_NO_MEMORY;
+  const char *texts[] = {state->rate, state->unit};
+  if (copy_texts(texts, 2)) check.status = POL_NO_MEMORY;
+  copy.rate = texts[0];
+  copy.unit = texts[1];
   return append(mechanism, &check, &copy, index);
 }
 

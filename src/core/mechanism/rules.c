@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "expression/expression_units.h"
 #include "lie/small.h"
 #include "mechanism/function.h"
 #include "mechanism/inertia.h"
@@ -711,8 +712,9 @@ void poli_coupling_rules(poli_rules *check, const pol_coupling *coupling)
 /* What expressions or results call something of their own is no name for a quantity; theirs have
  * dots. */
 static void check_quantity(poli_rules *check, const char *name, const char *field,
-                           const char *expression)
+                           const char *expression, const char *unit)
 {
+  poli_unit parsed;
   check_name(check, name);
   if (name && (strcmp(name, "t") == 0 || strcmp(name, "pi") == 0))
     poli_refuse(check, "name", "", "", "must not be \"%s\", a predefined name of expressions",
@@ -723,15 +725,16 @@ static void check_quantity(poli_rules *check, const char *name, const char *fiel
   else if (name && strchr(name, '.'))
     poli_refuse(check, "name", name, "", "must not have a dot, as the names of result columns do");
   if (!expression) poli_refuse(check, field, "", "", "is required");
+  if (unit && !poli_unit_parse(unit, &parsed)) poli_refuse(check, "unit", unit, "", POLI_UNIT_RULE);
 }
 
 void poli_variable_rules(poli_rules *check, const pol_variable *variable)
 {
-  check_quantity(check, variable->name, "expression", variable->expression);
+  check_quantity(check, variable->name, "expression", variable->expression, variable->unit);
 }
 
 void poli_state_rules(poli_rules *check, const pol_state_variable *state)
 {
-  check_quantity(check, state->name, "rate", state->rate);
+  check_quantity(check, state->name, "rate", state->rate, state->unit);
   check_table(check, state, 0);
 }

@@ -16,7 +16,9 @@
  *     rotations: quaternions of norm 1            | |q| - 1 | > 1e-8
  *     Newton: a few iterations per step           average above half of the allowed number
  *     variable steps: few are rejected            more than three times as many as are accepted
- *       they see all forces                       expressions with branches do no work at all, and
+ *       they see all forces                       expressions with branches that read reactions,
+ *                                                 whose contacts cannot be looked for within steps
+ *                                                 (integrators/leaps.c), do no work at all, and
  *                                                 nothing limits the steps
  *
  * A mechanism counts as at rest where its energies and velocities are below those that gravity
@@ -28,6 +30,7 @@
 #include <math.h>
 
 #include "dae/dae.h"
+#include "dae/extension.h"
 #include "expression/expression.h"
 #include "formulation/formulation.h"
 #include "integrators/family.h"
@@ -203,6 +206,7 @@ static void doubt_contacts(pol_simulation *sim)
   const pol_control *control = &sim->options.control;
   const char *name = NULL;
   int has_switch = 0;
+  if (sim->dae->extension != NULL && sim->dae->extension->num_margins > 0) return; /* leaps.c */
   if (!sim->variable || control->controller == POL_CONTROLLER_REVERSIBLE ||
       control->max_step > 0.0 || sim->summary.work.applied != 0.0 || sim->summary.counts.steps == 0)
     return;

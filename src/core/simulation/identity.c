@@ -69,8 +69,8 @@ static void add_joint(poli_archive *hash, const pol_mechanism *mechanism, int i)
 static void add_force(poli_archive *hash, const pol_mechanism *mechanism, int i)
 {
   pol_force force = *pol_mechanism_force(mechanism, i);
-  const int between = force.type == POL_SPRING_DAMPER || force.type == POL_BUSHING ||
-                      force.type == POL_BEAM;
+  const int between =
+      force.type == POL_SPRING_DAMPER || force.type == POL_BUSHING || force.type == POL_BEAM;
   for (int k = 0; between && k < 2; k++) add_marker(hash, mechanism, force.marker[k]);
   add_function(hash, force.scale);
   for (int k = 0; k < 3; k++) add_text(hash, force.expressions[k]);

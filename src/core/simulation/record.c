@@ -124,11 +124,12 @@ static void add_effort(pol_record *record, size_t *used, const char *group, cons
               torque ? "N m" : "N");
 }
 
-/* A state or variable: its name is the quantity, only the user knows its unit. */
-static void add_user(pol_record *record, size_t *used, const char *group, const char *name)
+/* A state or variable: its name is the quantity; only the user knows its unit. */
+static void add_user(pol_record *record, size_t *used, const char *group, const char *name,
+                     const char *unit)
 {
   add_named(record, used, (const char *const[]){name, NULL}, 0,
-            (pol_channel){.unit = "user", .group = group, .owner = ""});
+            (pol_channel){.unit = unit ? unit : "user", .group = group, .owner = ""});
 }
 
 static void add_total(pol_record *record, const pol_channel *channel)
@@ -185,8 +186,7 @@ static int has_force(const pol_force *force)
 static int has_torque(const pol_force *force)
 {
   return varies(force) && (force->type == POL_APPLIED_TORQUE || force->type == POL_BUSHING ||
-                           force->type == POL_BEAM ||
-                           force->type == POL_CALLBACK_FORCE);
+                           force->type == POL_BEAM || force->type == POL_CALLBACK_FORCE);
 }
 
 /* GROUP.NAME of each invariant. */
@@ -246,9 +246,11 @@ static size_t add_all(pol_record *record)
                pol_coordinate_turns(coupling->coordinate[i % 2]));
   }
   for (int i = 0; i < pol_mechanism_num_states(mechanism); i++)
-    add_user(record, &used, "states", pol_mechanism_state(mechanism, i)->name);
+    add_user(record, &used, "states", pol_mechanism_state(mechanism, i)->name,
+             pol_mechanism_state(mechanism, i)->unit);
   for (int i = 0; i < pol_mechanism_num_variables(mechanism); i++)
-    add_user(record, &used, "variables", pol_mechanism_variable(mechanism, i)->name);
+    add_user(record, &used, "variables", pol_mechanism_variable(mechanism, i)->name,
+             pol_mechanism_variable(mechanism, i)->unit);
   for (int i = 0; i < NUM_TOTALS; i++) add_total(record, &totals[i]);
   add_invariants(record, &used, "invariant");
   add_invariants(record, &used, "increment");

@@ -721,6 +721,9 @@ static const poli_field variable_fields[] = {
     {"input", &poli_flag, offsetof(pol_variable, input), .standard = "false",
      .help = "an [input](embedding.md#inputs): C programs may change its value between steps; the "
              "expression is its first value and must be constant"},
+    {"unit", &poli_text, offsetof(pol_variable, unit), .standard = "none",
+     .help = "of its values, for results and plots, written as that of a "
+             "[parameter](#parameters)"},
     {.key = NULL},
 };
 
@@ -737,6 +740,9 @@ static const poli_field state_fields[] = {
      "must be an expression, such as \"(hinge.rate - filtered)/0.01\"", POLI_ALWAYS,
      .unit = "user-defined per s",
      .help = "its time derivative, such as `(hinge.rate - filtered)/0.01`"},
+    {"unit", &poli_text, offsetof(pol_state_variable, unit), .standard = "none",
+     .help = "of its values, for results and plots, written as that of a "
+             "[parameter](#parameters)"},
     {.key = NULL},
 };
 
@@ -980,7 +986,7 @@ static const poli_field parameter_fields[] = {
     {"value", &poli_parameter_value, 0, NULL, "must be a number or an expression", POLI_ALWAYS,
      .help = "may use other parameters"},
     {"unit", &poli_text, AT(unit), .standard = "not checked",
-     .help = "of m, kg, s, rad, N, J, W, Pa and Hz, such as `kg m^2` or `N s/m`"},
+     .help = "of m, kg, s, rad, A, K, N, J, W, Pa, Hz, V and ohm, such as `kg m^2` or `N s/m`"},
     {"description", &poli_text, AT(description), .standard = "\"\""},
     {"min", &poli_parameter_value, 0, .standard = "none", .help = "smallest allowed value"},
     {"max", &poli_parameter_value, 0, .standard = "none", .help = "largest allowed value"},

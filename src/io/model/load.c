@@ -372,6 +372,22 @@ static pol_status keep_text(const poli_expansion *x, const char *text, size_t si
   return model->text ? POL_OK : POL_NO_MEMORY;
 }
 
+/* The paths of the included files; what stands in "files" was not read. */
+static pol_status keep_included(const poli_expansion *x, pol_model *model)
+{
+  int count = 0;
+  for (const poli_source *s = x->sources->next; s; s = s->next) count += s->text != NULL;
+  model->included = calloc((size_t)count + 1, sizeof *model->included);
+  if (!model->included) return POL_NO_MEMORY;
+  for (const poli_source *s = x->sources->next; s; s = s->next) {
+    if (!s->text) continue;
+    char *path = poli_format("%s%s", x->folder && s->path[0] != '/' ? x->folder : "", s->path);
+    if (!path) return POL_NO_MEMORY;
+    model->included[model->num_included++] = path;
+  }
+  return POL_OK;
+}
+
 /* from: where the text is from; its reader is not used. */
 static pol_status read_bytes(pol_model **model, const char *text, size_t size, poli_expansion from,
                              int num_overrides, const char *const *overrides, pol_errors *errors)
@@ -395,6 +411,7 @@ static pol_status read_bytes(pol_model **model, const char *text, size_t size, p
   if (tree && reader.status == POL_OK && !x.is_partial)
     good = fill_model(&reader, &top, &x, result, &simulation);
   if (good) reader.status = keep_text(&x, text, size, result);
+  if (good && reader.status == POL_OK) reader.status = keep_included(&x, result);
   if (tree && !good && reader.status == POL_OK) poli_locate_errors(&x, tree, text, size, expanded);
   poli_expansion_free(&x);
   /* the tree is many times as large as the file; the choice of a method needs memory of its own */
@@ -460,6 +477,8 @@ void pol_model_free(pol_model **model)
     free((*model)->parameters[i].description);
   }
   free((*model)->parameters);
+  for (int i = 0; i < (*model)->num_included; i++) free((*model)->included[i]);
+  free((*model)->included);
   free((*model)->name);
   free((*model)->text);
   free((*model)->output_times);

@@ -92,9 +92,7 @@ static void check_declared(parameters *p, const parameter *item, double value, p
   const poli_place at = poli_place_key(&item->place, "unit");
   poli_unit declared;
   if (item->keys.unit && !poli_unit_parse(item->keys.unit, &declared)) {
-    poli_report(p->reader, &at, "",
-                "must be a unit of m, kg, s, rad, N, J, W, Pa and Hz, such as \"kg m^2\" or "
-                "\"N s/m\"");
+    poli_report(p->reader, &at, "", "%s", POLI_UNIT_RULE);
   } else if (item->keys.unit) {
     char text[64];
     poli_unit_text(unit, text, sizeof text);

@@ -444,8 +444,8 @@ void poli_check_expressions(poli_reader *reader, const poli_place *top,
  * reported, at places that have no error yet; the errors are then in the order of the file. */
 void poli_build_mechanism(poli_reader *reader, const poli_place *top, const poli_model_data *data,
                           pol_mechanism *mechanism);
-/* The nodes of a beam, from its keys (beams.c); the lists belong to *memory, which the caller frees.
- * The beam is sound. */
+/* The nodes of a beam, from its keys (beams.c); the lists belong to *memory, which the caller
+ * frees. The beam is sound. */
 pol_status poli_beam_layout(const poli_model_beam *from, pol_beam *beam, void **memory);
 
 /* Gives the model its own copies of shapes, events and output times; pol_model_free frees what a
