@@ -79,8 +79,9 @@ static const double inverse_series[] = {
     1.6014224506411032e-20, -3.223475142192237e-23,  5.455111779094555e-26,  -7.871734168967611e-29,
     9.801967834921354e-32,  -1.0641094113593283e-34, 1.0161472606563485e-37};
 
-/* For x <= 1, that is y <= 1/4, so many terms are enough. */
-enum { FEW_TERMS = 9, FEW_HALF_ANGLE_TERMS = 8 };
+/* For x <= 1, that is y <= 1/4, so many terms are enough; for
+ * the angle of a small step, x <= 0.01, the fewest. */
+enum { FEW_TERMS = 9, FEW_HALF_ANGLE_TERMS = 8, FEWEST_HALF_ANGLE_TERMS = 5 };
 
 /* The first n terms of a series by Horner's rule. */
 static inline double sum_series(const double *coefficient, int n, double x)
@@ -98,7 +99,10 @@ static inline double sum_series(const double *coefficient, int n, double x)
 void poli_half_angle_set(double x, poli_half_angle *half)
 {
   half->x = x;
-  if (x <= 1.0) {
+  if (x <= 0.01) {
+    half->sinc = sum_series(sinc_series, FEWEST_HALF_ANGLE_TERMS, 0.25 * x);
+    half->cosine = sum_series(cosine_series, FEWEST_HALF_ANGLE_TERMS, 0.25 * x);
+  } else if (x <= 1.0) {
     half->sinc = sum_series(sinc_series, COUNT(sinc_series), 0.25 * x);
     half->cosine = sum_series(cosine_series, COUNT(cosine_series), 0.25 * x);
   } else {

@@ -157,6 +157,17 @@ void pol_group_identity(const pol_group *group, double *q)
     if (group->factors[i].kind != POL_REAL) q[group->factors[i].q] = 1.0;
 }
 
+/* to = from exp(w), spatial: exp(w) from */
+static inline void move_rotation(int spatial, const double from[4], const double w[3], double to[4])
+{
+  poli_half_angle half;
+  poli_half_angle_set(poli_v3_dot(w, w), &half);
+  const double factor = 0.5 * half.sinc;
+  const double step[4] = {half.cosine, factor * w[0], factor * w[1], factor * w[2]};
+  poli_quat_multiply(spatial ? step : from, spatial ? from : step, to);
+  poli_quat_normalize(to);
+}
+
 void pol_group_move(const pol_group *group, const double *q, const double *w, double *out)
 {
   for (int i = 0; i < group->num_factors; i++) {
@@ -167,6 +178,10 @@ void pol_group_move(const pol_group *group, const double *q, const double *w, do
 
     if (factor->kind == POL_REAL) {
       for (int j = 0; j < factor->dim; j++) to[j] = from[j] + by[j];
+      continue;
+    }
+    if (kind->exp == pol_so3_exp) { /* the usual kinds: no calls through pointers */
+      move_rotation(kind->spatial, from, by, to);
       continue;
     }
     kind->exp(by, step);

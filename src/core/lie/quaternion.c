@@ -16,9 +16,7 @@ void pol_quat_multiply(const double a[4], const double b[4], double ab[4])
 
 void pol_quat_normalize(double q[4])
 {
-  const double scale = 1.0 / sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
-
-  for (int i = 0; i < 4; i++) q[i] *= scale;
+  poli_quat_normalize(q);
 }
 
 void pol_quat_conjugate(const double q[4], double inverse[4])

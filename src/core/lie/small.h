@@ -7,6 +7,8 @@
 #ifndef POLHODE_LIE_SMALL_H
 #define POLHODE_LIE_SMALL_H
 
+#include <math.h>
+
 /* --- vectors ---------------------------------------------------------------------------------- */
 
 static inline double poli_v3_dot(const double a[3], const double b[3])
@@ -166,6 +168,13 @@ static inline void poli_quat_multiply(const double a[4], const double b[4], doub
   ab[1] = x;
   ab[2] = y;
   ab[3] = z;
+}
+
+/* To length one; q != 0 */
+static inline void poli_quat_normalize(double q[4])
+{
+  const double scale = 1.0 / sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+  for (int i = 0; i < 4; i++) q[i] *= scale;
 }
 
 static inline void poli_quat_to_matrix(const double q[4], double R[9])

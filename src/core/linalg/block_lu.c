@@ -445,6 +445,15 @@ POLI_INLINE void replace_block(int inner, int cols, const double *restrict A, do
 /* A becomes A^T, A rows x cols; work has room for it */
 POLI_INLINE void transpose_block(int rows, int cols, double *restrict A, double *restrict work)
 {
+  if (rows == cols) {
+    for (int i = 1; i < rows; i++)
+      for (int j = 0; j < i; j++) {
+        const double above = A[j * rows + i];
+        A[j * rows + i] = A[i * rows + j];
+        A[i * rows + j] = above;
+      }
+    return;
+  }
   for (int i = 0; i < rows; i++)
     for (int j = 0; j < cols; j++) work[j * rows + i] = A[i * cols + j];
   for (int i = 0; i < rows * cols; i++) A[i] = work[i];
