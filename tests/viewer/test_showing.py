@@ -114,7 +114,7 @@ class Comparing(PageTest):
         self.assertIsNone(self.browser.run("polhode.valueAt('compared.lower.position.z', 0.45)"))  # it has ended
 
     def test_wrong_input(self):
-        for arguments, words in ((("--compare", "none.h5"), "none.h5"), (("--compare", "heavy_top.csv"), "the compared result: "),
+        for arguments, words in ((("--compare", "none.h5"), "none.h5"), (("--compare", "heavy_top.csv"), "heavy_top.csv: it has no channel"),
                                  (("--compare", "one_short.h5", "--out", "x.glb"), "is for pages")):
             polhode("run", model_file("examples/double_pendulum"), "--out", "one_short.h5", "--quiet", "--end", "0.1")
             self.assertIn(words, polhode("view", "one_short.h5", *arguments, status=2)[1])
