@@ -54,7 +54,8 @@ static pol_status acceleration_nearby(const poli_start_problem *p, double tau, d
 }
 
 /* Whether v' has a kink at t_0: its second difference about t_0 is more than a small share of the
- * first, and much larger than the one ahead.  Sets beyond to v' at t_0 + 2 tau if it had to know. */
+ * first, and much larger than the one ahead.  Sets beyond to v' at t_0 + 2 tau if it had to know.
+ */
 static int has_kink(const poli_start_problem *p, const double *before, const double *after,
                     double tau, double *beyond)
 {

@@ -5,10 +5,10 @@
  *     f = p if p < 0 or u > u_rest, else -p,
  *
  * which is at least 0 where an impact is due, and negative elsewhere: at p = 0 too, where it is
- * less than any depth.  A contact slower than u_rest only touches zero: it is left to the spring and damper of the stop
- * (mechanism/joint_law.h), so that impacts do not accumulate where a joint comes to rest.  The
- * impact is an impulse along the coordinate, u = r v, that all constraints respond to, M w + B^T mu
- * = r^T, B w = 0:
+ * less than any depth.  A contact slower than u_rest only touches zero: it is left to the spring
+ * and damper of the stop (mechanism/joint_law.h), so that impacts do not accumulate where a joint
+ * comes to rest.  The impact is an impulse along the coordinate, u = r v, that all constraints
+ * respond to, M w + B^T mu = r^T, B w = 0:
  *
  *     v+ = v - (1 + e) u w / (r w)       so that       u+ = -e u. */
 #include "simulation/hard_stops.h"
@@ -23,14 +23,14 @@
 #include "base/errors.h"
 #include "mechanism/joint_axis.h"
 
-/* A coordinate is prescribed if an impulse changes its rate by less than this share of what it would
- * do to both bodies alone. */
+/* A coordinate is prescribed if an impulse changes its rate by less than this share of what it
+ * would do to both bodies alone. */
 static const double prescribed_share = 1e-10;
 
 typedef struct hard_stop {
   poli_hard_stops *owner;
   int joint, index, side; /* 1: at max, -1: at min */
-  double limit, inertia; /* of both bodies alone, along the coordinate */
+  double limit, inertia;  /* of both bodies alone, along the coordinate */
   const pol_joint_limits *limits;
   char *name;
 } hard_stop;
