@@ -8,7 +8,8 @@
  * where C_q h^3 v'' + k h^3 [v, v'] is the local error of q.  The papers have k = 1/12 for geom1;
  * the sigma modification changes it to 1/12 - sigma beta/(4 gamma), and geom2 and geom3 have 1/12 -
  * 1/4.  v'' is a central difference of consistent accelerations at t_0 +- s h, s = 0.1; where the
- * model has none before t_0, as with a drive t^2.5, the one of t_0, t_0 + s h and t_0 + 2 s h.
+ * model has none before t_0, as with a drive t^2.5, or other ones than after it, as where a joint
+ * leaves its stop, the one of t_0, t_0 + s h and t_0 + 2 s h.
  *
  * All this takes the solution to be smooth over a step.  Where a damper or a spring is stiff, v' at
  * t_0 belongs to a motion that has died out, or turned many times, within the first step, and v''
@@ -52,22 +53,44 @@ static pol_status acceleration_nearby(const poli_start_problem *p, double tau, d
   return pol_assembler_acceleration(p->assembler, p->t + tau, q, v, vd, lambda, diagnostics);
 }
 
-/* v'' into jerk; before is work. */
+/* Whether v' has a kink at t_0: its second difference about t_0 is more than a small share of the
+ * first, and much larger than the one ahead.  Sets beyond to v' at t_0 + 2 tau if it had to know.
+ */
+static int has_kink(const poli_start_problem *p, const double *before, const double *after,
+                    double tau, double *beyond)
+{
+  const double smooth_share = 1e-3, round_off = 1e-12, most = 4.0;
+  const int nv = p->dae->group.nv;
+  double size = 0.0, first = 0.0, second = 0.0, ahead = 0.0;
+  pol_diagnostics unused;
+  for (int i = 0; i < nv; i++) {
+    size = hypot(size, p->vd[i]);
+    first = hypot(first, after[i] - before[i]);
+    second = hypot(second, after[i] - 2.0 * p->vd[i] + before[i]);
+  }
+  if (!(second > smooth_share * first + round_off * size)) return 0;
+  if (acceleration_nearby(p, 2.0 * tau, beyond, &unused)) return 0;
+  for (int i = 0; i < nv; i++) ahead = hypot(ahead, beyond[i] - 2.0 * after[i] + p->vd[i]);
+  return second > most * ahead;
+}
+
+/* v'' into jerk; before and beyond are work. */
 static pol_status find_jerk(const poli_start_problem *p, double *jerk, double *before,
-                            pol_diagnostics *diagnostics)
+                            double *beyond, pol_diagnostics *diagnostics)
 {
   const int nv = p->dae->group.nv;
   const double tau = share * p->h;
   pol_diagnostics unused;
   pol_status status = acceleration_nearby(p, tau, jerk, diagnostics);
   if (status) return status;
-  if (!acceleration_nearby(p, -tau, before, &unused)) {
+  if (acceleration_nearby(p, -tau, before, &unused)) {
+    status = acceleration_nearby(p, 2.0 * tau, beyond, diagnostics);
+  } else if (!has_kink(p, before, jerk, tau, beyond)) {
     for (int i = 0; i < nv; i++) jerk[i] = (jerk[i] - before[i]) / (2.0 * tau);
     return POL_OK;
   }
-  status = acceleration_nearby(p, 2.0 * tau, before, diagnostics);
   for (int i = 0; i < nv && !status; i++)
-    jerk[i] = (4.0 * jerk[i] - before[i] - 3.0 * p->vd[i]) / (2.0 * tau);
+    jerk[i] = (4.0 * jerk[i] - beyond[i] - 3.0 * p->vd[i]) / (2.0 * tau);
   return status;
 }
 
@@ -81,7 +104,7 @@ static pol_status find_error(const poli_start_problem *p, double **jerk_out, dou
 {
   const pol_group *group = &p->dae->group;
   double *jerk = p->work, *before = jerk + group->nv, *bracket = before + group->nv;
-  pol_status status = find_jerk(p, jerk, before, diagnostics);
+  pol_status status = find_jerk(p, jerk, before, bracket, diagnostics);
   if (status) return status;
   double *error = before;
   pol_group_bracket(group, p->v, p->vd, bracket);

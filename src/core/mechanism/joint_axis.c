@@ -152,10 +152,10 @@ void poli_joint_axes_rules(poli_rules *check, const pol_joint *joint, int placed
 
 /* --- elements --------------------------------------------------------------------------------- */
 
-/* The reduced inertia of the two bodies of a coordinate: along z of the first marker, or about it
- * through the point of the marker. */
-static double reduced_inertia(const pol_mechanism *mechanism, const pol_joint *joint, int angular)
+double poli_joint_reduced_inertia(const pol_mechanism *mechanism, int index, int coordinate)
 {
+  const pol_joint *joint = pol_mechanism_joint(mechanism, index);
+  const int angular = pol_joint_coordinate(joint, coordinate)->angular;
   double inverse = 0.0;
   for (int i = 0; i < 2; i++) {
     const pol_marker *marker = pol_mechanism_marker(mechanism, joint->marker[i]);
@@ -198,7 +198,7 @@ int poli_joint_axis_force(const pol_mechanism *mechanism, int joint, int index, 
   if (element == POLI_AXIS_STOP) {
     const int hard = axis->limits.restitution >= 0.0;
     const double w = 2.0 * pi * (hard ? hard_stop_frequency : stop_frequency);
-    const double m = reduced_inertia(mechanism, j, pol_joint_coordinate(j, index)->angular);
+    const double m = poli_joint_reduced_inertia(mechanism, joint, index);
     force->type = POL_JOINT_STOP;
     force->limits[0] = axis->limits.min;
     force->limits[1] = axis->limits.max;

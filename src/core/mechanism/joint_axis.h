@@ -19,6 +19,10 @@ int poli_joint_axis_force(const pol_mechanism *mechanism, int joint, int index, 
 /* "spring", "stop" or "friction" */
 const char *poli_joint_axis_name(int element);
 
+/* The reduced inertia of the two bodies of a coordinate of a joint: along z of the first marker, or
+ * about it through the point of the marker. */
+double poli_joint_reduced_inertia(const pol_mechanism *mechanism, int index, int coordinate);
+
 /* Whether the coordinate has limits. */
 int poli_joint_axis_has_limits(const pol_joint_axis *axis);
 

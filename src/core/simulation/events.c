@@ -8,6 +8,10 @@
  * else has a zero at that time, or is taken through zero by the change, is due right after it; so
  * is what else has a zero at the end of the run.
  *
+ * A hard stop is due wherever its rate leads into it at the limit: at the start and after each
+ * reset.  So impacts at the same time follow each other until no rate leads into a stop that is
+ * touched.
+ *
  * Resets accumulate where a body comes to rest: the bounces of a ball become shorter in geometric
  * progression, infinitely many in a finite time.  Events cannot continue beyond that, and the
  * ball would fall through the floor.  The run fails where an interval and the rate of the function
@@ -121,6 +125,7 @@ static int find_event(pol_simulation *sim, int i, double *t)
     *t = poli_find_root(value_at, &s, w->t[k], w->value[k], w->t[k + 1], w->value[k + 1]);
     if (*t < sim->seen || *t == w->reported) continue;
     w->next = *t;
+    w->next_side = w->value[k] > 0.0 ? 1 : -1;
     return 1;
   }
   w->crosses = 0;
@@ -358,6 +363,17 @@ static pol_status change_velocities(pol_simulation *sim, const pol_simulation_ev
   return status;
 }
 
+void poli_simulation_find_impacts(pol_simulation *sim)
+{
+  for (int i = 0; i < sim->num_events; i++) {
+    poli_watched_event *w = &sim->events[i];
+    if (!poli_is_hard_stop(&w->event)) continue;
+    const int touched = w->due || w->reported == sim->seen;
+    w->due = poli_hard_stop_acts(&w->event, &sim->state, touched);
+    if (w->due) w->next_side = -1;
+  }
+}
+
 /* Goes on from the present state with the velocities that the event wants.  The energy that the
  * change costs counts as dissipated. */
 static pol_status reset(pol_simulation *sim, poli_watched_event *w)
@@ -382,14 +398,29 @@ static pol_status reset(pol_simulation *sim, poli_watched_event *w)
   for (int i = 0; i < sim->num_events; i++) {
     poli_watched_event *other = &sim->events[i];
     const double now = other->event.function(&sim->state, other->event.user);
-    if (other->reported != sim->seen &&
-        poli_changes_sign(other->before, now, other->event.direction))
-      other->due = 1;
+    if (other->reported == sim->seen ||
+        !poli_changes_sign(other->before, now, other->event.direction))
+      continue;
+    other->due = 1;
+    other->next_side = other->before > 0.0 ? 1 : -1;
   }
+  poli_simulation_find_impacts(sim);
   poli_doubts_note(sim, 0);
   sim->in_step = 0;
   poli_simulation_keep_good(sim);
   return POL_OK;
+}
+
+/* The rate of a function at its zero t in the last step, positive.  Where the zero is right at the
+ * start of the step, a difference backwards would be round-off: it is taken forwards. */
+static double rate_at_zero(pol_simulation *sim, const poli_watched_event *w, double t)
+{
+  const double way = t - sim->t_before, interval = t - w->reported;
+  const int at_start = way < ldexp(sim->t - sim->t_before, -HALVINGS) && interval > way;
+  const double part = at_start ? sim->t - t : -fmin(way, interval > 0.0 ? interval : t);
+  const double other = t + part * (1.0 / 128.0);
+  if (other == t) return 0.0;
+  return fabs((value_within(sim, w, other) - value_within(sim, w, t)) / (other - t));
 }
 
 /* Records a reset at time t, and from which side and at which rate its function has come to zero.
@@ -402,14 +433,8 @@ static pol_status count_reset(pol_simulation *sim, poli_watched_event *w, double
   if (w->resets > 0) w->longest = fmax(w->longest, interval);
   w->resets++;
   w->unsettled = 1;
-  w->rate = 0.0;
-  w->side = w->before > 0.0 ? 1 : -1;
-  if (in_step) {
-    const double back = fmin(t - sim->t_before, interval > 0.0 ? interval : t) * (1.0 / 128.0);
-    const double earlier = value_within(sim, w, t - back);
-    w->side = earlier > 0.0 ? 1 : -1;
-    w->rate = back > 0.0 ? fabs(value_within(sim, w, t) - earlier) / back : 0.0;
-  }
+  w->rate = in_step ? rate_at_zero(sim, w, t) : 0.0;
+  w->side = w->next_side;
   w->fastest = fmax(w->fastest, w->rate);
   if (t - sim->crowd_start > crowded_share * sim->end) {
     sim->crowd_start = t;

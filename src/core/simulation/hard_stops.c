@@ -4,15 +4,18 @@
  *
  *     f = p if p < 0 or u > u_rest, else -p,
  *
- * which a contact slower than u_rest only touches: it is left to the spring and damper of the stop
- * (mechanism/joint_law.h), so that impacts do not accumulate where a joint comes to rest.  The
- * impact is an impulse along the coordinate, u = r v, that all constraints respond to, M w + B^T mu
- * = r^T, B w = 0:
+ * which is at least 0 where an impact is due, and negative elsewhere: at p = 0 too, where it is
+ * less than any depth.  A contact slower than u_rest only touches zero: it is left to the spring
+ * and damper of the stop (mechanism/joint_law.h), so that impacts do not accumulate where a joint
+ * comes to rest.  The impact is an impulse along the coordinate, u = r v, that all constraints
+ * respond to, M w + B^T mu = r^T, B w = 0:
  *
  *     v+ = v - (1 + e) u w / (r w)       so that       u+ = -e u. */
 #include "simulation/hard_stops.h"
 
+#include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,10 +23,14 @@
 #include "base/errors.h"
 #include "mechanism/joint_axis.h"
 
+/* A coordinate is prescribed if an impulse changes its rate by less than this share of what it
+ * would do to both bodies alone. */
+static const double prescribed_share = 1e-10;
+
 typedef struct hard_stop {
   poli_hard_stops *owner;
   int joint, index, side; /* 1: at max, -1: at min */
-  double limit;
+  double limit, inertia;  /* of both bodies alone, along the coordinate */
   const pol_joint_limits *limits;
   char *name;
 } hard_stop;
@@ -56,16 +63,56 @@ int poli_hard_stops_count(const pol_mechanism *mechanism)
   return count;
 }
 
+/* The depth beyond the limit, and its rate. */
+static double depth_at(const hard_stop *stop, const pol_state *at, double *rate)
+{
+  const pol_point point = pol_state_point(at);
+  double value;
+  pol_formulation_joint_coordinate(stop->owner->formulation, &point, stop->joint, stop->index,
+                                   &value, rate);
+  *rate *= stop->side;
+  return stop->side * (value - stop->limit);
+}
+
 /* pol_event */
 static double event_value(const pol_state *at, void *user)
 {
   const hard_stop *stop = user;
-  const pol_point point = pol_state_point(at);
-  double value, rate;
-  pol_formulation_joint_coordinate(stop->owner->formulation, &point, stop->joint, stop->index,
-                                   &value, &rate);
-  const double depth = stop->side * (value - stop->limit);
-  return depth < 0.0 || stop->side * rate > stop->limits->rest_speed ? depth : -depth;
+  double rate;
+  const double depth = depth_at(stop, at, &rate);
+  return depth < 0.0 || rate > stop->limits->rest_speed ? depth : -fmax(depth, DBL_MIN);
+}
+
+int poli_is_hard_stop(const pol_simulation_event *event)
+{
+  return event->function == event_value;
+}
+
+int poli_hard_stop_acts(const pol_simulation_event *event, const pol_state *at, int touched)
+{
+  const hard_stop *stop = event->user;
+  double rate;
+  const double depth = depth_at(stop, at, &rate);
+  return (touched || depth >= 0.0) && rate > stop->limits->rest_speed;
+}
+
+/* The impulse cannot change the rate: drives or other constraints prescribe it. */
+static void fail_prescribed(poli_hard_stops *s, const hard_stop *stop)
+{
+  const pol_mechanism *mechanism = pol_formulation_mechanism(s->formulation);
+  pol_diagnostics *d = &s->failure;
+  char cause[100] = "drives or other constraints prescribe its motion";
+  for (int i = 0; i < pol_mechanism_num_drives(mechanism); i++)
+    if (pol_mechanism_drive(mechanism, i)->joint == stop->joint)
+      snprintf(cause, sizeof cause, "drive '%.40s' prescribes its motion",
+               pol_mechanism_drive(mechanism, i)->name);
+  d->status = POL_INCONSISTENT;
+  d->equation = -1;
+  snprintf(d->message, sizeof d->message, "joint '%.40s' leads through its limit %.6g: %s",
+           pol_mechanism_joint(mechanism, stop->joint)->name, stop->limit, cause);
+  snprintf(d->advice, sizeof d->advice,
+           "keep the prescribed motion inside the limit, widen the limit, or use a spring or an "
+           "actuator force instead of the drive");
 }
 
 /* pol_simulation_event.reset */
@@ -97,7 +144,11 @@ static void bounce(const pol_state *at, double *v, unsigned char *keep, void *us
     rate += s->row[i] * v[i];
     along += s->row[i] * s->response[i];
   }
-  if (!(along > 0.0)) return; /* nothing can change the rate: it is driven */
+  if (!(stop->side * rate > 0.0)) return; /* another impact at this time has reversed it */
+  if (!(along * stop->inertia > prescribed_share)) {
+    fail_prescribed(s, stop);
+    return;
+  }
   const double change = -(1.0 + stop->limits->restitution) * rate / along;
   for (int i = 0; i < nv; i++) v[i] += change * s->response[i];
 }
@@ -152,6 +203,7 @@ pol_status poli_hard_stops_create(poli_hard_stops **stops, const pol_formulation
                           .index = i / 2,
                           .side = side,
                           .limit = side > 0 ? limits->max : limits->min,
+                          .inertia = poli_joint_reduced_inertia(mechanism, k, i / 2),
                           .limits = limits};
       stop->name = poli_format("%s.stop.%s%s%s", joint->name,
                                num > 1 ? pol_joint_coordinate(joint, i / 2)->key : "",

@@ -305,8 +305,8 @@ pol_status poli_simulation_accept(pol_simulation *sim, long done)
   set_invariants(sim, &now, state->p, &energy);
   poli_invariants_measure(summary->num_invariants, summary->invariants, done == 0 || sim->fresh,
                           sim->last_invariants);
+  if (done == 0 && !sim->fresh) summary->initial_energy = energy;
   sim->fresh = 0;
-  if (done == 0) summary->initial_energy = energy;
   sim->done = done;
   sim->t_before = sim->t;
   sim->t = !sim->variable && done == sim->num_steps ? sim->end : state->t;

@@ -31,6 +31,7 @@ typedef struct poli_watched_event {
   double t[POLI_MAX_EVENT_POINTS], value[POLI_MAX_EVENT_POINTS];
   int crosses; /* it may have a zero there that has not been reported; next: the first, if known */
   double next;
+  int next_side; /* sign of its function before that zero, or before it became due */
 
   /* What its resets did, to find out whether they accumulate. */
   long resets;
@@ -332,6 +333,10 @@ pol_status poli_simulation_scan_events(pol_simulation *sim);
 /* The next event, by time and number, and when: one that a reset has made due now, or one of the
  * last step; -1 if none is left. */
 int poli_simulation_next_event(pol_simulation *sim, double *when);
+
+/* At the start and after a reset: makes those hard stops due, and no others, that are touched now
+ * and whose rate leads into them. */
+void poli_simulation_find_impacts(pol_simulation *sim);
 
 /* Whether an event is due now. */
 int poli_simulation_has_due_event(const pol_simulation *sim);

@@ -175,6 +175,7 @@ static pol_status start(pol_simulation *sim)
   poli_doubts_note(sim, 1);
   poli_simulation_keep_good(sim);
   sim->first_values = poli_simulation_hash_solution(sim);
+  poli_simulation_find_impacts(sim);
   sim->shown = 1;
   return POL_OK;
 }
