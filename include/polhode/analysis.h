@@ -16,7 +16,14 @@
  * are zero.  If the motion is steady in these axes, as that of a wheel that rolls straight ahead is
  * in those of the ground, and that of a rotor with blades in its own, all matrices are constant,
  * and the linearised equations are exact.  Elsewhere they are those with the coefficients of this
- * instant.
+ * instant: B and C change along the motion, and the derivative of B v + C w = 0 by time,
+ *
+ *     B v' + C w' + B' v + C' w = 0,
+ *
+ * has their rates of change B' and C', by differences along the motion.  Joint coordinates as
+ * states have the exact linearised equations of that instant then.  Eigenvalues depend on the
+ * coordinates if these change with time: those of modes are on a basis of the free motions that
+ * turns no more than the constraints make it.  Modes that are found by iteration neglect B' and C'.
  */
 #ifndef POLHODE_ANALYSIS_H
 #define POLHODE_ANALYSIS_H
@@ -107,7 +114,7 @@ typedef struct pol_modes_options {
 
 /* A mode: w(t) = Re(shape exp(s t)) with the eigenvalue s = re + i im, im >= 0. */
 typedef struct pol_mode {
-  double re, im;    /* rad/s */
+  double re, im;    /* rad/s; re is 0 where it is round-off, below 1e-9 |s| */
   double frequency; /* im/(2 pi), Hz */
   double damping;   /* -re/|s|; 0 for s = 0 */
   /* nv increments each: (rotation in body axes, displacement) of each body; the largest
@@ -134,6 +141,9 @@ int pol_modes_zeros(const pol_modes *modes);
 /* 0 if the motion is steady in the axes of observation, so that the modes are exact; else the
  * largest relative rate of change of what should be constant. */
 double pol_modes_unsteady(const pol_modes *modes);
+/* 1 if they were found by iteration, which neglects the change of the constraints along a motion
+ * that is not steady. */
+int pol_modes_iterated(const pol_modes *modes);
 /* The configuration (nq) and velocities (nv) at a phase (rad) of a mode, its shape being multiplied
  * by `amplitude` metres; the configuration is moved to the constraints if that is possible. */
 pol_status pol_modes_pose(const pol_modes *modes, int index, double phase, double amplitude,

@@ -322,12 +322,16 @@ json_t *cli_analysis_json(const cli_analysis *a)
   return object;
 }
 
-int cli_unsteady_text(double unsteady, char *text, size_t size)
+int cli_unsteady_text(double unsteady, int is_iterated, char *text, size_t size)
 {
   if (!(unsteady > 1e-6)) return 0;
-  snprintf(text, size,
-           "the model is not at rest and does not rotate steadily here: the result holds at this "
-           "instant only; use --static for its equilibrium, or --frame for a steady rotation");
+  snprintf(
+      text, size,
+      "the motion is not steady in these axes: the coefficients are those of this instant%s; use "
+      "--static for its equilibrium, or --frame for a steady rotation",
+      is_iterated ? ", and modes found by iteration, as of large models and of beams, neglect "
+                    "the change of the constraints along the motion"
+                  : " only");
   return 1;
 }
 

@@ -67,8 +67,9 @@ json_t *cli_analysis_json(const cli_analysis *a);
 /* "stable, ..." of an equilibrium. */
 void cli_stability_text(const pol_static_report *report, char *text, size_t size);
 json_t *cli_stability_json(const pol_static_report *report);
-/* One line if the motion is not steady in the axes of observation. */
-int cli_unsteady_text(double unsteady, char *text, size_t size);
+/* One line if the motion is not steady in the axes of observation; is_iterated: of modes that
+ * neglect the change of the constraints then. */
+int cli_unsteady_text(double unsteady, int is_iterated, char *text, size_t size);
 
 /* A result whose rows are states of the analysis. */
 typedef struct cli_rows {

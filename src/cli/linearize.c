@@ -170,8 +170,8 @@ static pol_status write_json(const cli_analysis *a, const pol_linear *l)
 static int report(const cli_analysis *a, const pol_linear *l)
 {
   const cli_args *args = a->args;
-  char text[320];
-  if (cli_unsteady_text(l->unsteady, text, sizeof text))
+  char text[480];
+  if (cli_unsteady_text(l->unsteady, 0, text, sizeof text))
     cli_note("%s: warning: %s", a->command, text);
   if (args->out != NULL) {
     errno = 0;

@@ -96,12 +96,10 @@ static void print_modes(const cli_analysis *a, const pol_modes *modes)
   for (int k = 0; k < pol_modes_count(modes); k++) {
     const pol_mode *mode = pol_modes_get(modes, k);
     char part[200] = "";
-    const int is_undamped = fabs(mode->damping) < 1e-12; /* round-off */
     /* any mixture of motions that nothing resists is one, too */
     if (mode->frequency > 0.0 || mode->re != 0.0) largest_part(a, mode, part, sizeof part);
-    printf("  %4d   %13.8g   %13.6g   %13.6g %s%13.6g%s%s", k + 1, mode->frequency,
-           is_undamped ? 0.0 : mode->damping, is_undamped ? 0.0 : mode->re,
-           mode->im > 0.0 ? "+-" : "  ", mode->im, mode->im > 0.0 ? "i" : "",
+    printf("  %4d   %13.8g   %13.6g   %13.6g %s%13.6g%s%s", k + 1, mode->frequency, mode->damping,
+           mode->re, mode->im > 0.0 ? "+-" : "  ", mode->im, mode->im > 0.0 ? "i" : "",
            part[0] == '\0'  ? ""
            : mode->im > 0.0 ? "   "
                             : "    ");
@@ -168,13 +166,14 @@ static int solve(cli_analysis *a)
   cli_catch_signals();
   if (pol_modes_create(&modes, a->analysis, &options, &failure) != POL_OK)
     return cli_analysis_fail(a, &failure);
-  char text[320];
+  char text[480];
   if (only > pol_modes_count(modes)) {
     snprintf(text, sizeof text, "there %s %d mode%s", pol_modes_count(modes) == 1 ? "is" : "are",
              pol_modes_count(modes), cli_plural(pol_modes_count(modes)));
     result = cli_refuse_one(a->command, args->json, "--mode", args->mode, text);
   }
-  if (result == CLI_DONE && cli_unsteady_text(pol_modes_unsteady(modes), text, sizeof text))
+  if (result == CLI_DONE &&
+      cli_unsteady_text(pol_modes_unsteady(modes), pol_modes_iterated(modes), text, sizeof text))
     cli_note("%s: warning: %s", a->command, text);
   if (result == CLI_DONE && args->out != NULL) result = write_modes(a, modes, only);
   if (result == CLI_DONE && args->json)

@@ -13,6 +13,9 @@ static pol_status attempt(void *data)
   pol_linear *linear = NULL;
   pol_errors errors = {0, NULL};
   pol_status status = pol_analysis_create(&analysis, model->mechanism, 5.0, NULL);
+  /* of a state that is not steady, then of rest */
+  if (!status) status = pol_linear_create(&linear, analysis, &options, &errors, NULL);
+  pol_linear_free(&linear);
   if (!status) status = pol_analysis_equilibrium(analysis, NULL, NULL, NULL);
   if (!status) status = pol_modes_create(&modes, analysis, NULL, NULL);
   pol_modes_free(&modes);

@@ -408,6 +408,18 @@ static void motions_that_nothing_resists_are_named(void **state)
   assert_int_equal(pol_analysis_equilibrium(analysis, NULL, NULL, &d), POL_NOT_CONVERGED);
   assert_non_null(strstr(d.message, "nothing resists"));
   assert_string_equal(d.where, "body 'ball', translation z");
+  assert_null(strstr(d.advice, "friction"));
+  pol_analysis_free(&analysis);
+  pol_model_free(&model);
+
+  model = read_model_text(
+      "{\"gravity\": [0, 0, -10], \"bodies\": [{\"name\": \"b\", \"mass\": 3, \"inertia\": "
+      "[1, 1, 1]}], \"joints\": [{\"name\": \"s\", \"type\": \"prismatic\", \"bodies\": "
+      "[\"ground\", \"b\"], \"point\": [0, 0, 0], \"axis\": [0, 0, 1], \"friction\": "
+      "{\"level\": 50}}], \"simulation\": {\"step\": 0.001, \"end\": 1}}");
+  analysis = analyse_at(model->mechanism, 0.0);
+  assert_int_equal(pol_analysis_equilibrium(analysis, NULL, NULL, &d), POL_NOT_CONVERGED);
+  assert_non_null(strstr(d.advice, "friction does not hold in statics"));
   pol_analysis_free(&analysis);
   pol_model_free(&model);
 }

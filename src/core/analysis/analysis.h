@@ -58,6 +58,21 @@ void poli_terms_free(poli_terms **terms);
 pol_status poli_terms_evaluate(poli_terms *terms, const pol_point *at,
                                pol_diagnostics *diagnostics);
 
+/* Four states near the present one, q o exp(e v), v + e v' at small times e before and after it:
+ * the rate of change of a function f of the state along the motion is the sum of weight f(point),
+ * to the fourth order in e. */
+typedef struct poli_nearby {
+  pol_point point[4];
+  double weight[4]; /* 1/s */
+  void *memory;
+} poli_nearby;
+pol_status poli_nearby_create(poli_nearby *nearby, const pol_analysis *analysis);
+void poli_nearby_free(poli_nearby *nearby);
+
+/* Rates of change of the jacobian and the curvature along the motion, pattern constraint. */
+pol_status poli_terms_rates(poli_terms *terms, const pol_analysis *analysis, double *jacobian_rate,
+                            double *curvature_rate);
+
 /* The rates of rotation of the axes in which the components of w and v are taken, for each body:
  * T and G of polhode/analysis.h as vectors, y = T x being their cross products. */
 typedef struct poli_axes {
@@ -69,6 +84,12 @@ void poli_axes_set(poli_axes *axes, const pol_analysis *analysis, const double f
 /* y += scale T x or scale G x */
 void poli_axes_add(const poli_axes *axes, const double *rates, double scale, const double *x,
                    double *y);
+/* out += in T or in G, sparse matrices with a column for each velocity */
+void poli_axes_add_columns(const poli_axes *axes, const double *rates, const pol_pattern *pattern,
+                           const double *in, double *out);
+
+/* Motions with a smaller measure of unsteadiness are taken as steady. */
+#define POLI_STEADY 1e-9
 
 /* The largest |v' - T v|, which is zero if the motion is steady in these axes, compared with the
  * accelerations, velocities (for one second) and weights that there are.  turned: nv numbers of
@@ -90,6 +111,7 @@ typedef struct poli_linear {
   int nv, m, np, ns, nx, nu; /* nx = np + ns */
   void *memory;
   double *W, *V;   /* nv x nx */
+  double *Wd, *Vd; /* nv x nx: their rates of change along the motion; zero if it is steady */
   double *A;       /* nx x nx: z' = A z + B u */
   double *B;       /* nx x nu */
   double *lambda;  /* m x (nx + nu): change of the multipliers by z and u */

@@ -7,13 +7,19 @@
  *
  * where v' follows from the balance with all constraints,
  *
- *     [ M  B^T + F ] [ v'     ]   [ -(M T + D) v - K w + f u ]
- *     [ B  0       ] [ lambda ] = [ -C (v - G w) + e u       ],
+ *     [ M  B^T + F ] [ v'     ]   [ -(M T + D) v - K w + f u           ]
+ *     [ B  0       ] [ lambda ] = [ -C (v - G w) - B' v - C' w + e u   ],
  *
- * F = dg/dlambda.  An input that is the acceleration of a drive adds its row of B to these
- * equations only: its coordinate and rate are free.  The coordinates of first-order states are not
- * part of w.  The motion is steady if B_h w = 0 stays true, C N_h = -B G N_h in the holonomic rows,
- * and v' = T v.
+ * F = dg/dlambda, B' and C' the rates of change of B and C along the motion in the axes of
+ * observation.  If it is not steady, the bases change too, N' = -B^+ B' N, which turns each of them
+ * no more than it must; then
+ *
+ *     s' = N_v^T v' + N_v'^T P p.
+ *
+ * B', C' and N' are zero in a steady motion.  An input that is the acceleration of a drive adds its
+ * row of B to these equations only: its coordinate and rate are free.  The coordinates of
+ * first-order states are not part of w.  The motion is steady if B_h w = 0 stays true, C N_h = -B G
+ * N_h in the holonomic rows, and v' = T v.
  */
 #include <math.h>
 #include <stdio.h>
@@ -35,10 +41,12 @@ typedef struct work {
   int num_held;    /* holonomic ones among them, */
   int num_rows;    /* all that are not dropped */
   void *memory;
-  int *tangent, *row;   /* place of each constraint, or -1 */
-  double *Q, *Bt, *R;   /* nv x nv, nv x num_tangent, num_tangent^2 */
-  double *saddle, *rhs; /* n x n, n x (nx + nu) with n = nv + num_rows */
-  double *x, *y, *z;    /* nv + m each */
+  int *tangent, *row; /* place of each constraint, or -1 */
+  int is_steady;
+  double *jacobian_rate, *curvature_rate; /* B', C' in the axes of observation: not if steady */
+  double *Q, *Bt, *R;                     /* nv x nv, nv x num_tangent, num_tangent^2 */
+  double *saddle, *rhs;                   /* n x n, n x (nx + nu) with n = nv + num_rows */
+  double *x, *y, *z;                      /* nv + m each */
 } work;
 
 /* y = A x for sparse A of `rows` rows */
@@ -107,6 +115,20 @@ static void find_dependent_velocities(work *k)
   }
 }
 
+/* B' and C' if the motion is not steady. */
+static pol_status find_constraint_rates(work *k)
+{
+  const poli_terms *t = k->terms;
+  k->lin->unsteady = fmax(k->lin->unsteady, poli_axes_unsteady(&k->axes, k->a, k->y));
+  k->is_steady = !(k->lin->unsteady > POLI_STEADY);
+  if (k->is_steady) return POL_OK;
+  const pol_status status = poli_terms_rates(k->terms, k->a, k->jacobian_rate, k->curvature_rate);
+  poli_axes_add_columns(&k->axes, k->axes.T, t->patterns.constraint, t->jacobian, k->jacobian_rate);
+  poli_axes_add_columns(&k->axes, k->axes.T, t->patterns.constraint, t->curvature,
+                        k->curvature_rate);
+  return status;
+}
+
 /* Matrix and right-hand sides of the accelerations; p' goes to A and B. */
 static void set_equations(work *k, int num_inputs, const poli_input *inputs)
 {
@@ -145,6 +167,11 @@ static void set_equations(work *k, int num_inputs, const poli_input *inputs)
     for (int i = poli_analysis_first_state(k->a); i < k->nv; i++) rate[i] = 0.0;
     poli_full_multiply(lin->np, 1, k->nv, 1, lin->W, rate, lin->A + poli_at(0, j, lin->nx));
     product(constraint, t->curvature, rate, curved);
+    if (!k->is_steady) {
+      pol_matrix_multiply(constraint, k->jacobian_rate, 1.0, v, curved);
+      pol_matrix_multiply(constraint, k->curvature_rate, 1.0, w, curved);
+      memcpy(lin->Wd + (size_t)j * nv, rate, nv * sizeof *rate);
+    }
     for (int i = 0; i < lin->m; i++)
       if (k->row[i] >= 0) rhs[nv + (size_t)k->row[i]] = -curved[i];
   }
@@ -182,6 +209,35 @@ static pol_status solve_equations(work *k, pol_diagnostics *diagnostics)
   return status;
 }
 
+/* The part of A from the change of the bases, and this change: with w' and v' of column j of W and
+ * V, those of the bases are w' - W A_j and v' - V A_j. */
+static void add_change_of_bases(work *k)
+{
+  poli_linear *lin = k->lin;
+  const size_t nv = (size_t)k->nv, n = (size_t)(k->nv + k->num_rows);
+  for (int s = 0; s < lin->ns; s++) {
+    double *changed = k->x, *rows = k->y, *turned = k->z;
+    product(k->terms->patterns.constraint, k->jacobian_rate, lin->V + (size_t)(lin->np + s) * nv,
+            changed);
+    for (int i = 0; i < lin->m; i++)
+      if (k->tangent[i] >= 0) rows[k->tangent[i]] = -changed[i];
+    poli_full_solve_triangle(k->num_tangent, 1, k->R, rows);
+    poli_full_multiply(k->nv, 1, k->num_tangent, 0, k->Q, rows, turned);
+    for (int j = 0; j < lin->np; j++)
+      for (size_t i = 0; i < nv; i++)
+        lin->A[poli_at(lin->np + s, j, lin->nx)] += turned[i] * lin->V[i + (size_t)j * nv];
+  }
+  for (int j = 0; j < lin->nx; j++) {
+    const double *A = lin->A + poli_at(0, j, lin->nx);
+    poli_full_multiply(k->nv, 1, lin->nx, 0, lin->W, A, k->x);
+    poli_full_multiply(k->nv, 1, lin->nx, 0, lin->V, A, k->y);
+    for (size_t i = 0; i < nv; i++) {
+      lin->Wd[i + (size_t)j * nv] -= k->x[i];
+      lin->Vd[i + (size_t)j * nv] = k->rhs[i + (size_t)j * n] - k->y[i];
+    }
+  }
+}
+
 /* Numbers the constraints: holonomic ones first, those of inputs only among all rows. */
 static void number_rows(work *k, int num_inputs, const poli_input *inputs)
 {
@@ -213,6 +269,8 @@ static pol_status allocate(work *k, int num_inputs, const poli_input *inputs)
     POLI_TAKE(&arena, k->row, m);
     POLI_TAKE_EACH(&arena, nv, &k->axes.T, &k->axes.G);
     POLI_TAKE_EACH(&arena, nv + m, &k->x, &k->y, &k->z);
+    POLI_TAKE_EACH(&arena, pol_pattern_nonzeros(k->terms->patterns.constraint), &k->jacobian_rate,
+                   &k->curvature_rate);
     POLI_TAKE(&arena, k->Q, nv * nv);
     POLI_TAKE(&arena, k->Bt, nv * (m + 1));
     POLI_TAKE(&arena, k->R, m * m);
@@ -228,7 +286,7 @@ static pol_status allocate(work *k, int num_inputs, const poli_input *inputs)
   const size_t nx = (size_t)lin->nx;
   arena = (poli_arena){0};
   do {
-    POLI_TAKE_EACH(&arena, nv * nx, &lin->W, &lin->V);
+    POLI_TAKE_EACH(&arena, nv * nx, &lin->W, &lin->V, &lin->Wd, &lin->Vd);
     POLI_TAKE(&arena, lin->A, nx * nx);
     POLI_TAKE(&arena, lin->B, nx * (size_t)num_inputs);
     POLI_TAKE(&arena, lin->lambda, m * (nx + (size_t)num_inputs));
@@ -254,10 +312,13 @@ pol_status poli_linear_create(poli_linear **linear, const pol_analysis *analysis
   }
   if (!status) {
     find_dependent_velocities(&k);
-    k.lin->unsteady = fmax(k.lin->unsteady, poli_axes_unsteady(&k.axes, analysis, k.y));
+    status = find_constraint_rates(&k);
+  }
+  if (!status) {
     set_equations(&k, num_inputs, inputs);
     status = solve_equations(&k, diagnostics);
   }
+  if (!status && !k.is_steady) add_change_of_bases(&k);
   poli_terms_free(&k.terms);
   free(k.memory);
   if (status)

@@ -4,7 +4,12 @@
  * coordinate, a position, a rotation or one of their rates.  Candidates are taken in turn as long
  * as each has a part that those before it do not have (Gram-Schmidt).  Then
  *
- *     x' = Z A Z^-1 x + Z B u,     y = c Z^-1 x + d u.
+ *     x' = (Z A + Z') Z^-1 x + Z B u,     y = c Z^-1 x + d u.
+ *
+ * With g the gradient of a state by the increments of the configuration and velocities, its row of
+ * Z is g (W; V), and that of the rate of change along the motion Z' is g' (W; V) + g (W'; V').  g'
+ * is that of joint coordinates: positions, rotations and their rates are components along the axes
+ * of observation.  Z' is zero in a steady motion.
  */
 #include <math.h>
 #include <stdio.h>
@@ -554,6 +559,83 @@ static pol_status order_states(naming *n)
   return poli_full_solve(nx, n->product, nx, n->inverse, &column);
 }
 
+/* --- the change of the states along the motion -------------------------------------------------
+ */
+
+typedef struct state_search {
+  const char *name;
+  int is_rate;
+  coordinate found;
+} state_search;
+
+static int find_state(const coordinate *c, void *user)
+{
+  state_search *s = user;
+  if (strcmp(s->is_rate ? c->rate_name : c->name, s->name) != 0) return 0;
+  s->found = *c;
+  return 1;
+}
+
+/* g = g' of a joint coordinate or its rate, in the axes of observation. */
+static pol_status set_gradient_rate(naming *n, const coordinate *c, int is_rate,
+                                    const poli_nearby *nearby, const poli_axes *axes)
+{
+  const pol_point here = n->at;
+  const size_t nv = (size_t)n->lin->nv;
+  double *g = calloc(2 * nv + 1, sizeof *g);
+  pol_status status = g ? set_gradient(n, c, is_rate) : POL_NO_MEMORY;
+  if (!status) {
+    memcpy(g, n->g.q, nv * sizeof *g);
+    memcpy(g + nv, n->g.v, nv * sizeof *g);
+  }
+  clear(n);
+  for (int k = 0; k < 4 && !status; k++) {
+    n->at = nearby->point[k];
+    status = add_signal(n, is_rate ? &c->rate : &c->value, nearby->weight[k]);
+  }
+  n->at = here;
+  if (!status) { /* g (T x y) = (g x T) y */
+    poli_axes_add(axes, axes->T, -1.0, g, n->g.q);
+    poli_axes_add(axes, axes->T, -1.0, g + nv, n->g.v);
+  }
+  free(g);
+  return status;
+}
+
+/* Adds a row of Z' to that of `to` (nx x nx). */
+static pol_status add_state_rate(naming *n, int row, const poli_nearby *nearby,
+                                 const poli_axes *axes, double *to)
+{
+  const poli_linear *lin = n->lin;
+  state_search s = {.name = n->names[row], .is_rate = row >= lin->np};
+  /* first-order states are no coordinates: the constraints do not touch them */
+  if (row >= lin->nx - n->a->dae->num_states || !each_coordinate(n, find_state, &s)) return POL_OK;
+  pol_status status = set_gradient(n, &s.found, s.is_rate);
+  for (int j = 0; j < lin->nx && !status; j++)
+    for (int i = 0; i < lin->nv; i++)
+      to[poli_at(row, j, lin->nx)] +=
+          n->g.q[i] * lin->Wd[poli_at(i, j, lin->nv)] + n->g.v[i] * lin->Vd[poli_at(i, j, lin->nv)];
+  if (status || s.found.value.kind != POLI_SIGNAL_COORDINATE) return status;
+  status = set_gradient_rate(n, &s.found, s.is_rate, nearby, axes);
+  if (!status) set_row(n, 0, n->row);
+  for (int j = 0; j < lin->nx && !status; j++) to[poli_at(row, j, lin->nx)] += n->row[j];
+  return status;
+}
+
+/* to += Z' */
+static pol_status add_state_rates(naming *n, double *to)
+{
+  poli_nearby nearby = {0};
+  double *rates = calloc(2 * (size_t)n->lin->nv + 1, sizeof *rates);
+  poli_axes axes = {.T = rates, .G = rates + n->lin->nv};
+  pol_status status = rates ? poli_nearby_create(&nearby, n->a) : POL_NO_MEMORY;
+  if (!status) poli_axes_set(&axes, n->a, n->options->frame);
+  for (int i = 0; i < n->lin->nx && !status; i++) status = add_state_rate(n, i, &nearby, &axes, to);
+  poli_nearby_free(&nearby);
+  free(rates);
+  return status;
+}
+
 /* out = left (rows x nx) Z^-1, with zeros where only round-off is left. */
 static void multiply_inverse(const naming *n, int rows, const double *left, double *out)
 {
@@ -570,6 +652,18 @@ static void multiply_inverse(const naming *n, int rows, const double *left, doub
     }
 }
 
+/* Differences by time leave round-off where terms cancel: below 1e-12 of its row a number is zero.
+ */
+static void clear_round_off(int n, double *A)
+{
+  for (int i = 0; i < n; i++) {
+    double largest = 0.0;
+    for (int j = 0; j < n; j++) largest = fmax(largest, fabs(A[poli_at(i, j, n)]));
+    for (int j = 0; j < n; j++)
+      if (fabs(A[poli_at(i, j, n)]) <= 1e-12 * largest) A[poli_at(i, j, n)] = 0.0;
+  }
+}
+
 static pol_status transform(naming *n, pol_linear **linear)
 {
   const poli_linear *lin = n->lin;
@@ -584,7 +678,10 @@ static pol_status transform(naming *n, pol_linear **linear)
   if (!status) {
     pol_linear *r = *linear;
     poli_full_multiply(nx, nx, nx, 0, n->Z, lin->A, n->product);
+    const int is_steady = !(lin->unsteady > POLI_STEADY);
+    if (!is_steady) status = add_state_rates(n, n->product);
     multiply_inverse(n, nx, n->product, r->A);
+    if (!is_steady) clear_round_off(nx, r->A);
     poli_full_multiply(nx, nu, nx, 0, n->Z, lin->B, r->B);
     for (int k = 0; k < ny; k++) {
       for (int j = 0; j < nx; j++) by_z[poli_at(k, j, ny)] = rows[poli_at(j, k, nx + nu)];

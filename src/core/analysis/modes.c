@@ -25,7 +25,7 @@
 
 struct pol_modes {
   pol_analysis *analysis;
-  int count, zeros;
+  int count, zeros, is_large;
   double unsteady;
   void *memory;
   pol_mode *modes;
@@ -290,16 +290,18 @@ static pol_status fill(pol_modes *modes, const pol_modes_options *options,
   for (int k = 0; k < f.count; k++) {
     double *w = f.w + 2 * (size_t)k * (size_t)nv;
     const double size = hypot(f.re[k], f.im[k]);
+    const double re = fabs(f.re[k]) > 1e-9 * size ? f.re[k] : 0.0; /* else round-off */
     scale_shape(a, w);
-    modes->modes[k] = (pol_mode){.re = f.re[k],
+    modes->modes[k] = (pol_mode){.re = re,
                                  .im = f.im[k],
                                  .frequency = f.im[k] / (8.0 * atan(1.0)),
-                                 .damping = size > 0.0 ? -f.re[k] / size : 0.0,
+                                 .damping = re != 0.0 ? -re / size : 0.0,
                                  .shape_re = w,
                                  .shape_im = w + nv};
   }
   qsort(modes->modes, (size_t)f.count, sizeof *modes->modes, compare_modes);
   modes->zeros = f.zeros;
+  modes->is_large = is_large;
   modes->count = wanted < f.count ? wanted : f.count;
   return POL_OK;
 }
@@ -355,6 +357,11 @@ int pol_modes_zeros(const pol_modes *modes)
 double pol_modes_unsteady(const pol_modes *modes)
 {
   return modes->unsteady;
+}
+
+int pol_modes_iterated(const pol_modes *modes)
+{
+  return modes->is_large;
 }
 
 pol_status pol_modes_pose(const pol_modes *modes, int index, double phase, double amplitude,

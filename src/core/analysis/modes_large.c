@@ -12,7 +12,8 @@
  * ] [ B_h ;  A (G + sigma) + C              0       ] [ lambda ] = [ 0 ;  -A a ].
  *
  * The coordinates of first-order states are not part of w: there the unknown is v, and its column
- * is that of M sigma + D.  An eigenvalue x of the operator gives s = sigma + 1/x.
+ * is that of M sigma + D.  An eigenvalue x of the operator gives s = sigma + 1/x.  The change of
+ * the constraints along a motion that is not steady is neglected, other than in linear.c.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -37,39 +38,20 @@ typedef struct inverse {
   double *x, *y;  /* nv + m */
 } inverse;
 
-/* out += in (rates~): the columns of each factor of the group times a skew matrix. */
-static void add_turned(const poli_axes *axes, const double *rates, const pol_pattern *pattern,
-                       const double *in, double *out)
-{
-  const pol_group *group = axes->group;
-  for (int i = 0; i < group->num_factors; i++)
-    for (int v = group->factors[i].v; v + 3 <= group->factors[i].v + group->factors[i].dim;
-         v += 3) {
-      /* column j of r~ is r x e_j; the three columns have the same rows */
-      const double *r = rates + v;
-      const int a = pattern->start[v], b = pattern->start[v + 1], c = pattern->start[v + 2];
-      for (int k = 0; k < b - a; k++) {
-        out[a + k] += in[b + k] * r[2] - in[c + k] * r[1];
-        out[b + k] += in[c + k] * r[0] - in[a + k] * r[2];
-        out[c + k] += in[a + k] * r[1] - in[b + k] * r[0];
-      }
-    }
-}
-
 static void set_matrix(inverse *k)
 {
   const poli_terms *t = k->terms;
   const pol_pattern *coupling = t->patterns.coupling, *constraint = t->patterns.constraint;
   const int nonzeros = pol_pattern_nonzeros(coupling);
   for (int e = 0; e < nonzeros; e++) k->left[e] = k->sigma * t->mass[e] + t->damping[e];
-  add_turned(&k->axes, k->axes.T, coupling, t->mass, k->left);
+  poli_axes_add_columns(&k->axes, k->axes.T, coupling, t->mass, k->left);
   for (int j = 0; j < k->nv; j++)
     for (int e = coupling->start[j]; e < coupling->start[j + 1]; e++)
       k->matrix[e] = j < k->moving ? k->sigma * k->left[e] + t->stiffness[e] : k->left[e];
-  add_turned(&k->axes, k->axes.G, coupling, k->left, k->matrix);
+  poli_axes_add_columns(&k->axes, k->axes.G, coupling, k->left, k->matrix);
   const int entries = pol_pattern_nonzeros(constraint);
   for (int e = 0; e < entries; e++) k->slip[e] = k->sigma * t->jacobian[e] + t->curvature[e];
-  add_turned(&k->axes, k->axes.G, constraint, t->jacobian, k->slip);
+  poli_axes_add_columns(&k->axes, k->axes.G, constraint, t->jacobian, k->slip);
 
   poli_saddle_set_kkt(k->saddle, k->matrix, t->jacobian);
   if (t->feedback) poli_saddle_add_feedback(k->saddle, t->feedback);

@@ -241,6 +241,13 @@ static int is_negligible(const statics *s)
   return rotation <= 1e-12 && translation <= 1e-12 * s->a->length && change <= 1e-12 * states;
 }
 
+static int has_friction(const pol_mechanism *mechanism)
+{
+  for (int k = 0; k < pol_mechanism_num_forces(mechanism); k++)
+    if (pol_mechanism_force(mechanism, k)->type == POL_JOINT_FRICTION) return 1;
+  return 0;
+}
+
 /* What has changed the most if nothing resists. */
 static pol_status fail_free(statics *s)
 {
@@ -251,9 +258,12 @@ static pol_status fail_free(statics *s)
     d->equation = most;
     poli_analysis_name_motion(s->a, most, d->where, sizeof d->where);
   }
-  return poli_analysis_fail(s->a, POL_NOT_CONVERGED,
-                            "there is no equilibrium: nothing resists this motion",
-                            "add a spring, a joint or another force that holds it", d);
+  return poli_analysis_fail(
+      s->a, POL_NOT_CONVERGED, "there is no equilibrium: nothing resists this motion",
+      has_friction(s->a->mechanism) ? "friction does not hold in statics: add a spring, a joint or "
+                                      "another force that holds it"
+                                    : "add a spring, a joint or another force that holds it",
+      d);
 }
 
 /* Whether a part of the increment may be taken: it moves downhill.  With first-order states, whose
