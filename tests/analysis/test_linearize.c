@@ -194,9 +194,10 @@ static void pendulum_has_the_same_matrix_at_any_rate(void **state)
 /* The second derivatives of the angles a and c of two equal rods, mass m and length l: a from the
  * vertical up towards x, c of the second rod from the first:
  *
- *     m l^2 [ 4/3       cos(c)/2 ] [ a' ']   [ m g l 3/2 sin a + m l^2/2 (d')^2 sin c ]
- *           [ cos(c)/2  1/3      ] [ d' '] = [ m g l/2 sin d - m l^2/2 (a')^2 sin c   ],   d = a +
- * c. */
+ *     m l^2 [ 4/3       cos(c)/2 ] [ a'' ]   [ m g l 3/2 sin a + m l^2/2 (d')^2 sin c ]
+ *           [ cos(c)/2  1/3      ] [ d'' ] = [ m g l/2 sin d - m l^2/2 (a')^2 sin c   ]
+ *
+ * with d = a + c. */
 static void accelerate_rods(double l, const double x[4], double y[2])
 {
   const double g = 9.81 / l, a = x[0], c = x[1], da = x[2], dd = x[2] + x[3], e = 0.5 * cos(c);
