@@ -3,7 +3,7 @@
  *     server.c        the loop: waits for requests, messages of runs and changes of files
  *     server_run.c    runs, each in a process of its own, and what they report
  *     server_files.c  the files that a model is made of, and whether they have changed
- *     server_http.c   requests and answers (libmicrohttpd)
+ *     server_http.c   requests and responses (libmicrohttpd)
  *
  * A run is a child process made by fork: it can be stopped at any moment, and whatever goes wrong
  * in it does not end the server.  The server has one thread, so that fork is safe and nothing needs
@@ -20,7 +20,7 @@
 
 /* --- files, server_files.c -------------------------------------------------------------------- */
 
-/* What tells one state of a file from another: time, size and identity; "" if there is none. */
+/* The state of a file as a text, to compare: time, size and identity; "" if there is no file. */
 enum { CLI_SIGNATURE_SIZE = 96 };
 
 typedef struct cli_watched {

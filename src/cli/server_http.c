@@ -1,4 +1,4 @@
-/* Requests to polhode serve and their answers (libmicrohttpd).
+/* HTTP requests to polhode serve and the responses (libmicrohttpd).
  *
  *     GET  /                the page
  *     GET  /events          the state as server-sent events: "state" and "progress"
@@ -39,7 +39,7 @@ typedef struct request {
   int is_view; /* of the page to show */
 } request;
 
-/* --- answers ---------------------------------------------------------------------------------- */
+/* --- responses -------------------------------------------------------------------------------- */
 
 /* Queues an answer with the headers that all have, and gives it away. */
 static enum MHD_Result answer(struct MHD_Connection *connection, unsigned status, const char *type,
