@@ -19,29 +19,10 @@ const poli_number_range poli_positive = {0.0, HUGE_VAL, 1, "must be a positive n
 const poli_number_range poli_not_negative = {0.0, HUGE_VAL, 0, "must be a non-negative number",
                                              "non-negative"};
 const poli_number_range poli_library_range[POLI_NUM_ELEMENTS] = {{.rule = NULL}};
-static const poli_number_range zero_to_one = {0.0, 1.0, 0, "must be a number from 0 to 1",
-                                              "0 to 1"};
-static const poli_number_range vartheta_range = {
-    0.0, 1.0, 0, "must be a number that is at least 0 and below 1", "0 to below 1"};
-static const poli_number_range alpha_range = {-1.0 / 3.0, 0.0, 0, "must be a number from -1/3 to 0",
-                                              "-1/3 to 0"};
-static const poli_number_range above_zero_to_one = {
-    0.0, 1.0, 1, "must be a number above 0, at most 1", "above 0, at most 1"};
-static const poli_number_range from_zero = {
-    0.0, INT32_MAX, 0, "must be a whole number from 0 to 2147483647", "0 to 2147483647"};
-static const poli_number_range from_one = {
-    1.0, INT32_MAX, 0, "must be a whole number from 1 to 2147483647", "1 to 2147483647"};
-
-static const poli_number_range to_most_threads = {
-    0.0, 256.0, 0, "must be a whole number from 0 to 256", "0 to 256"};
 
 WORDS(body_types, "rigid", "point");
 WORDS(directions, "rising", "falling", "both");
-WORDS(steps, "fixed", "variable");
-WORDS(initials, "given", "equilibrium");
 NAMES(shape_types, pol_shape_type_name((pol_shape_type)number));
-NAMES(joint_types, pol_joint_type_name((pol_joint_type)number));
-NAMES(joint_frames, pol_force_frame_name((pol_force_frame)number));
 NAMES(joint_coordinates, number < POL_DRIVE_X ? pol_coordinate_name((pol_coordinate)number) : NULL);
 NAMES(force_types,
       number >= POL_CALLBACK_FORCE ? NULL : pol_force_type_name((pol_force_type)number));
@@ -51,25 +32,11 @@ NAMES(spring_laws, pol_spring_law_name((pol_spring_law)number));
 NAMES(function_types, pol_function_type_name((pol_function_type)number));
 NAMES(coordinates, pol_coordinate_name((pol_coordinate)number));
 NAMES(actions, pol_event_action_name((pol_event_action)number));
-NAMES(methods, number == pol_method_count()  ? "auto"
-               : number < pol_method_count() ? pol_method_at(number)->name
-                                             : NULL);
-NAMES(formulations,
-      number < pol_formulation_count() ? pol_formulation_name((pol_formulation_kind)number) : NULL);
-NAMES(starts, pol_start_name((pol_start)number));
-NAMES(published_newtons, pol_published_newton_name((pol_published_newton)number));
-NAMES(sigma_updates, pol_sigma_update_name((pol_sigma_update)number));
-NAMES(redundants, pol_redundant_name((pol_redundant)number));
-NAMES(guesses, pol_guess_name((pol_guess)number));
-NAMES(newton_kinds, pol_newton_kind_name((pol_newton_kind)number));
-NAMES(newton_stops, pol_newton_stop_name((pol_newton_stop)number));
-NAMES(solvers, pol_solver_kind_name((pol_solver_kind)number));
-NAMES(controllers, pol_controller_name((pol_controller)number));
-static const poli_choices estimates = {pol_published_estimate_name};
 
 /* The lists in which references are looked up. */
 const char *const poli_list_of_bodies[] = {"bodies"};
-static const char *const list_of_joints[] = {"joints"}, *const markers[] = {"markers"};
+const char *const poli_list_of_markers[] = {"markers"};
+static const char *const list_of_joints[] = {"joints"};
 
 /* --- rotations -------------------------------------------------------------------------------- */
 
@@ -228,260 +195,6 @@ static const poli_kind marker_kind =
     KIND("marker", "must be an object that describes a marker", marker_fields, sizeof(pol_marker),
          &new_marker, .link = "markers");
 
-/* --- what acts on the coordinates of joints --------------------------------------------------- */
-
-#define AT(member) offsetof(pol_joint_limits, member)
-
-static const poli_field limit_fields[] = {
-    {"min", &poli_number, AT(min), .unit = "m or rad", .standard = "none",
-     .help = "of the coordinate; angles include full turns"},
-    {"max", &poli_number, AT(max), .unit = "m or rad", .standard = "none", .help = "above `min`"},
-    {"stiffness", &poli_number, AT(stiffness), &poli_positive, .unit = "N/m or N m/rad",
-     .standard = "from the inertia",
-     .help = "of the stop; by default such that both bodies alone swing at 20 Hz, with a "
-             "`restitution` at 100 Hz"},
-    {"damping", &poli_number, AT(damping), &poli_not_negative, .unit = "N s/m or N m s/rad",
-     .standard = "from the inertia",
-     .help =
-         "of the stop; by default 0.3 of critical damping of both bodies alone; it never pulls"},
-    {"restitution", &poli_number, AT(restitution), &zero_to_one, .standard = "none",
-     .help = "hard stop: an event reverses the rate and multiplies it by this"},
-    {"rest_speed", &poli_number, AT(rest_speed), &poli_positive, .unit = "m/s or rad/s",
-     .standard = "0.05", .only_with = "restitution",
-     .help = "slower contacts are left to the spring and damper of the stop"},
-    {.key = NULL},
-};
-
-#undef AT
-#define AT(member) offsetof(pol_joint_friction, member)
-
-static const poli_field friction_fields[] = {
-    {"coefficient", &poli_number, AT(coefficient), &poli_not_negative, .standard = "0",
-     .help = "kinetic coefficient, of the load that the reaction of the joint exerts; `revolute`, "
-             "`prismatic` and `cylindrical` joints"},
-    {"static_coefficient", &poli_number, AT(static_coefficient), &poli_not_negative,
-     .standard = "`coefficient`", .help = "at rest; above `coefficient`: Stribeck curve"},
-    {"level", &poli_number, AT(level), &poli_not_negative, .unit = "N or N m", .standard = "0",
-     .help = "kinetic friction that does not depend on the reaction"},
-    {"static_level", &poli_number, AT(static_level), &poli_not_negative, .unit = "N or N m",
-     .standard = "`level`", .help = "the same at rest"},
-    {"viscous", &poli_number, AT(viscous), &poli_not_negative, .unit = "N s/m or N m s/rad",
-     .standard = "0", .help = "proportional to the rate"},
-    {"radius", &poli_number, AT(radius), &poli_not_negative, .unit = "m", .standard = "0",
-     .help = "of the journal; a `coefficient` on an angle needs it; on a displacement: half the "
-             "width of the guide, where the torque along the axis acts"},
-    {"thrust_radius", &poli_number, AT(thrust_radius), &poli_not_negative, .unit = "m",
-     .standard = "0", .help = "mean radius of the collar that takes the force along the axis"},
-    {"length", &poli_number, AT(length), &poli_not_negative, .unit = "m", .standard = "0",
-     .help = "of the bearing or guide, whose ends take the torque across the axis; 0: no load by "
-             "this torque"},
-    {"stribeck_speed", &poli_number, AT(stribeck_speed), &poli_positive, .unit = "m/s or rad/s",
-     .standard = "0.01", .help = "rate at which friction has fallen to kinetic by 63 %"},
-    {"creep_speed", &poli_number, AT(creep_speed), &poli_positive, .unit = "m/s or rad/s",
-     .standard = "0.001",
-     .help = "regularisation: friction is proportional to tanh(rate / `creep_speed`)"},
-    {.key = NULL},
-};
-
-#undef AT
-
-static const poli_kind limits_kind =
-    KIND("limits", "must be an object such as {\"min\": -1, \"max\": 1}", limit_fields,
-         sizeof(pol_joint_limits), .check = poli_check_limits,
-         .schema = "{'anyOf': [{'required': ['min']}, {'required': ['max']}]}");
-static const poli_kind friction_kind = KIND(
-    "friction", "must be an object such as {\"level\": 0.1}", friction_fields,
-    sizeof(pol_joint_friction), .check = poli_check_friction, .schema = "{'minProperties': 1}");
-
-/* The keys of one coordinate: `axis` is the pol_joint_axis in the struct of the object. */
-#define AXIS_FIELDS(axis, t, beside)                                                               \
-  {"stiffness",                                                                                    \
-   &poli_number,                                                                                   \
-   AT(axis stiffness),                                                                             \
-   &poli_not_negative,                                                                             \
-   .types = (t),                                                                                   \
-   .not_beside = (beside),                                                                         \
-   .unit = "N/m or N m/rad",                                                                       \
-   .standard = "0",                                                                                \
-   .help = "spring on the coordinate"},                                                            \
-      {"damping",                                                                                  \
-       &poli_number,                                                                               \
-       AT(axis damping),                                                                           \
-       &poli_not_negative,                                                                         \
-       .types = (t),                                                                               \
-       .not_beside = (beside),                                                                     \
-       .unit = "N s/m or N m s/rad",                                                               \
-       .standard = "0",                                                                            \
-       .help = "damper on the coordinate"},                                                        \
-      {"rest",                                                                                     \
-       &poli_number,                                                                               \
-       AT(axis rest),                                                                              \
-       .types = (t),                                                                               \
-       .not_beside = (beside),                                                                     \
-       .only_with = "stiffness",                                                                   \
-       .unit = "m or rad",                                                                         \
-       .standard = "0",                                                                            \
-       .help = "coordinate of the relaxed spring"},                                                \
-      {"armature",                                                                                 \
-       &poli_number,                                                                               \
-       AT(axis armature),                                                                          \
-       &poli_not_negative,                                                                         \
-       .types = (t),                                                                               \
-       .not_beside = (beside),                                                                     \
-       .unit = "kg or kg m^2",                                                                     \
-       .standard = "0",                                                                            \
-       .help = "inertia of a rotor, [reflected](#joints-with-springs-stops-and-friction) to the "  \
-               "coordinate"},                                                                      \
-      {"limits",           &poli_object,                                                           \
-       AT(axis limits),    &limits_kind,                                                           \
-       .types = (t),       .not_beside = (beside),                                                 \
-       .standard = "none", .help = "[stops](#joints-with-springs-stops-and-friction)"},            \
-  {                                                                                                \
-    "friction", &poli_object, AT(axis friction), &friction_kind,                                   \
-        .types = (t), .not_beside = (beside), .standard = "none",                                  \
-        .help = "[friction](#joints-with-springs-stops-and-friction)"                              \
-  }
-
-#define AT(member) offsetof(pol_joint_axis, member)
-static const poli_field axis_fields[] = {AXIS_FIELDS(, 0, NULL), {.key = NULL}};
-#undef AT
-
-static const poli_kind axis_kind =
-    KIND("coordinate", "must be an object such as {\"damping\": 0.1}", axis_fields,
-         sizeof(pol_joint_axis));
-
-/* one for each pol_coordinate that joints have */
-#define COORDINATE(name, number, text)                                                             \
-  {                                                                                                \
-    .key = (name), .value = &poli_object, .offset = (number) * sizeof(pol_joint_axis),             \
-    .detail = &axis_kind, .help = (text)                                                           \
-  }
-static const poli_field coordinate_fields[] = {
-    COORDINATE("rotation", POL_DRIVE_ROTATION,
-               "about the axis: `revolute`, `cylindrical`, `planar`, `parallel`, `generic`"),
-    COORDINATE("translation", POL_DRIVE_TRANSLATION,
-               "along the axis: `prismatic`, `cylindrical`, `point-on-line`"),
-    COORDINATE("translation-x", POL_DRIVE_TRANSLATION_X,
-               "`planar`, `point-in-plane`, `parallel`, `generic`"),
-    COORDINATE("translation-y", POL_DRIVE_TRANSLATION_Y, "likewise"),
-    COORDINATE("translation-z", POL_DRIVE_TRANSLATION_Z, "`parallel`, `generic`"),
-    COORDINATE("rotation-1", POL_DRIVE_ROTATION_1, "`universal`: about the first axis"),
-    COORDINATE("rotation-2", POL_DRIVE_ROTATION_2, "`universal`: about the second axis"),
-    {.key = NULL},
-};
-#undef COORDINATE
-
-static const poli_kind coordinates_kind =
-    KIND("coordinates", "must be an object such as {\"rotation\": {\"damping\": 0.1}}",
-         coordinate_fields, POLI_JOINT_COORDINATES * sizeof(pol_joint_axis));
-
-/* --- joints ----------------------------------------------------------------------------------- */
-
-#define AT(member) offsetof(poli_model_joint, member)
-
-enum {
-  ROLLING = T(POL_ROLLING_SPHERE) | T(POL_ROLLING_DISK),
-  ONE_AXIS = T(POL_REVOLUTE) | T(POL_PRISMATIC) | T(POL_CYLINDRICAL) | T(POL_PLANAR) |
-             T(POL_POINT_ON_LINE) | T(POL_POINT_IN_PLANE) | T(POL_PARALLEL) |
-             T(POL_CONSTANT_VELOCITY),
-  ONE_COORDINATE = T(POL_REVOLUTE) | T(POL_PRISMATIC) | T(POL_POINT_ON_LINE) | T(POL_GENERIC),
-  COORDINATES = ONE_COORDINATE | T(POL_CYLINDRICAL) | T(POL_UNIVERSAL) | T(POL_PLANAR) |
-                T(POL_POINT_IN_PLANE) | T(POL_PARALLEL)
-};
-
-static const poli_field joint_fields[] = {
-    {"name", &poli_name, AT(joint.name), .required = POLI_ALWAYS,
-     .help = "unique among joints and bodies"},
-    {"type", &poli_choice, AT(joint.type), &joint_types,
-     "must be a type of joint, such as \"revolute\"", POLI_ALWAYS, .help = "a type of joint"},
-    {"bodies", &poli_references, AT(bodies), poli_list_of_bodies,
-     "must be a list of 2 names of bodies or \"ground\"", ~(T(POL_DISTANCE) | ROLLING),
-     .instead = "markers", .not_beside = "markers",
-     .missing = "two names of bodies, or \"markers\" instead",
-     .help = "two different bodies or `\"ground\"`; constraints are written in the "
-             "axes of the first"},
-    {"point", &poli_vector, AT(point), NULL, NULL, ~(T(POL_DISTANCE) | ROLLING),
-     .needed_by = "bodies", .instead = "markers", .not_beside = "markers",
-     .missing = "a list of 3 numbers", .unit = "m",
-     .help = "position of the joint in the initial configuration, global axes"},
-    {"axis", &poli_direction, AT(axis), NULL, NULL, ONE_AXIS,
-     ~(T(POL_SPHERICAL) | T(POL_UNIVERSAL)), .instead = "markers", .not_beside = "markers",
-     .missing = "this type of joint needs it",
-     .forbidden = "must not be given: a spherical joint has no axis",
-     .help = "the z axis of the joint in the initial configuration, global axes"},
-    {"axes", &poli_directions, AT(axes), ONLY(T(POL_UNIVERSAL)), .instead = "markers",
-     .not_beside = "markers", .missing = "a universal joint needs two",
-     .forbidden = "must not be given: only a universal joint has \"axes\"",
-     .help = "perpendicular within 1e-6: the first is fixed in the first body, the second in the "
-             "second"},
-    {"markers", &poli_references, AT(joint.marker), markers, "must be a list of 2 names of markers",
-     T(POL_DISTANCE) | ROLLING, .missing = "a distance joint connects two markers",
-     .help = "[markers](#markers) on two different bodies, instead of the four keys above"},
-    {"length", &poli_number, AT(joint.length), &poli_library_range[POLI_JOINTS],
-     .types = T(POL_DISTANCE), .forbidden = "must not be given: only a distance joint has a length",
-     .unit = "m", .standard = "initial distance"},
-    {"radius", &poli_number, AT(joint.radius), &poli_library_range[POLI_JOINTS], ONLY(ROLLING),
-     .forbidden = "must not be given: only rolling joints have a radius", .unit = "m"},
-    {"locked", &poli_locks, AT(joint.locked), ONLY(T(POL_GENERIC)),
-     .missing = "what a generic joint locks",
-     .forbidden = "must not be given: only a generic joint has \"locked\"",
-     .help = "one or more of `x`, `y`, `z`, `rotation-x`, `rotation-y`, `rotation-z`, each at most "
-             "once: translations along and rotations about the axes of its first marker"},
-    {"frame", &poli_choice, AT(frame), &joint_frames, .standard = "\"body\"",
-     .help = "axes of the translation constraints; `\"global\"` only for types that lock all "
-             "translations"},
-    AXIS_FIELDS(single., ONE_COORDINATE, "coordinates"),
-    {"coordinates", &poli_object, AT(coordinates), &coordinates_kind, .types = COORDINATES,
-     .standard = "none",
-     .help = "the six keys above for each coordinate of a joint with several: `rotation`, "
-             "`translation`, `translation-x` to `-z`, `rotation-1`, `rotation-2`"},
-    {.key = NULL},
-};
-
-#undef AT
-
-/* What depends on the type. */
-static const char *joint_reason(const poli_field *field, int type)
-{
-  if (field->value == &poli_direction && type == POL_UNIVERSAL)
-    return "must not be given: a universal joint has \"axes\"";
-  if (field->detail == markers && type >= 0 && T(type) & ROLLING)
-    return "the first is the plane, the second the centre of the rolling body";
-  if (field->types != ONE_COORDINATE && field->types != COORDINATES) return NULL;
-  if (type >= 0 && T(type) & COORDINATES)
-    return "must stand inside \"coordinates\", as in {\"rotation\": {\"damping\": 0.1}}: this type "
-           "of joint has several";
-  return "must not be given: this type of joint has no angle or displacement; a bushing acts "
-         "between two bodies in all directions";
-}
-
-#define NO_AXIS                                                                                    \
-  {                                                                                                \
-    .limits = {-HUGE_VAL, HUGE_VAL, .damping = -1.0, .restitution = -1.0, .rest_speed = 0.05},     \
-    .friction = {                                                                                  \
-      .stribeck_speed = 0.01,                                                                      \
-      .creep_speed = 0.001                                                                         \
-    }                                                                                              \
-  }
-
-static const poli_model_joint new_joint = {
-    .single = NO_AXIS,
-    .coordinates = {NO_AXIS, NO_AXIS, NO_AXIS, NO_AXIS, NO_AXIS, NO_AXIS, NO_AXIS},
-    .joint = {.type = (pol_joint_type)-1,
-              .marker = {POL_NOT_FOUND, POL_NOT_FOUND},
-              .length = (double)NAN},
-    .bodies = {POL_NOT_FOUND, POL_NOT_FOUND},
-    .frame = POL_BODY_AXES};
-
-static const poli_kind joint_kind = KIND(
-    "joint", "must be an object that describes a joint", joint_fields, sizeof(poli_model_joint),
-    &new_joint, .link = "joints", .type_key = "type", .standard_type = -1, .reason = joint_reason,
-    .schema = "{'properties': {'bodies': {'uniqueItems': true}, 'markers': {'uniqueItems': "
-              "true}}, 'if': {'properties': {'type': {'enum': ['prismatic', 'cylindrical', "
-              "'planar', 'distance', 'point-on-line', 'point-in-plane', 'parallel', "
-              "'rolling-sphere', 'rolling-disk']}}, 'required': ['type']}, 'then': "
-              "{'properties': {'frame': {'const': 'body'}}}}");
-
 /* --- functions of time ------------------------------------------------------------------------ */
 
 #define AT(member) offsetof(poli_model_function, member)
@@ -540,10 +253,11 @@ static const poli_field force_fields[] = {
      "must be a type of force, such as \"support\"", POLI_ALWAYS, .help = "a type of force"},
     {"body", &poli_moving_body, AT(force.body), poli_list_of_bodies, ONLY(ON_BODY),
      .instead = "marker", .not_beside = "marker", .help = "a body, not the ground"},
-    {"marker", &poli_reference, AT(marker), markers, "must be the name of a marker",
+    {"marker", &poli_reference, AT(marker), poli_list_of_markers, "must be the name of a marker",
      .types = APPLIED, .help = "a marker on a body, instead of `body` and `point`"},
-    {"markers", &poli_references, AT(force.marker), markers, "must be a list of 2 names of markers",
-     ONLY(BETWEEN), .instead = "bodies", .not_beside = "bodies",
+    {"markers", &poli_references, AT(force.marker), poli_list_of_markers,
+     "must be a list of 2 names of markers", ONLY(BETWEEN), .instead = "bodies",
+     .not_beside = "bodies",
      .help = "markers on different bodies (or the ground); those of a `spring-damper` must not "
              "coincide"},
     {"bodies", &poli_references, AT(bodies), poli_list_of_bodies,
@@ -659,10 +373,11 @@ static const poli_field drive_fields[] = {
      POLI_ALWAYS, .instead = "marker", .not_beside = "marker",
      .missing = "must be the name of a joint, or \"marker\" instead",
      .help = "a joint with this free coordinate"},
-    {"marker", &poli_reference, AT(marker), markers, "must be the name of a marker",
+    {"marker", &poli_reference, AT(marker), poli_list_of_markers, "must be the name of a marker",
      .help = "a marker on a body, instead of `joint`"},
-    {"reference", &poli_reference, AT(reference), markers, "must be the name of a marker",
-     .only_with = "marker", .standard = "the global axes and origin",
+    {"reference", &poli_reference, AT(reference), poli_list_of_markers,
+     "must be the name of a marker", .only_with = "marker",
+     .standard = "the global axes and origin",
      .help = "a marker on another body or the ground: origin and axes of the coordinate"},
     {"coordinate", &poli_choice, AT(drive.coordinate), &coordinates,
      "must be a coordinate, such as \"rotation\"", POLI_ALWAYS,
@@ -781,203 +496,6 @@ static const poli_kind event_kind =
                    "['action']}, 'then': {'properties': {'direction': {'enum': ['rising', "
                    "'falling']}}}}");
 
-/* --- the simulation --------------------------------------------------------------------------- */
-
-#define AT(member) offsetof(poli_model_simulation, member)
-#define OPTION(member) AT(settings.options.member)
-
-static const poli_field newton_fields[] = {
-    {"kind", &poli_choice, OPTION(newton.kind), &newton_kinds, .standard = "\"modified\"",
-     .help = "`full` (exact matrix in each iteration), `simplified` (without stiffness, damping "
-             "and curvature), `modified` (exact matrix, kept while the iteration contracts well; "
-             "`vi-s` to `rattle`: within a step)"},
-    {"tolerance", &poli_number, OPTION(newton.tolerance), &poli_positive, .standard = "1e-10",
-     .help = "below 1; relative tolerance of residual and correction"},
-    {"max_iterations", &poli_integer, OPTION(newton.max_iterations), &from_one, .standard = "30",
-     .help = "per step"},
-    {"refresh", &poli_number, OPTION(newton.refresh), &above_zero_to_one, .standard = "0.5",
-     .help = "`modified`: contraction above which the matrix is evaluated again"},
-    {"line_search", &poli_integer, OPTION(newton.line_search), &from_zero, .standard = "8",
-     .help = "maximum number of halvings; 0: no line search"},
-    {"fixed_iterations", &poli_integer, OPTION(newton.fixed_iterations), &from_zero,
-     .standard = "0",
-     .help = "[real time](methods.md#real-time): exactly so many iterations per step; 0: as many "
-             "as the tolerance needs"},
-    {"matrix_interval", &poli_integer, OPTION(newton.matrix_interval), &from_one, .standard = "1",
-     .help = "`fixed_iterations`: number of steps with one matrix"},
-    {"stop", &poli_choice, OPTION(newton.stop), &newton_stops, .standard = "\"error\"",
-     .help =
-         "`geom1` to `hht`: `error` (up to 1000 times the tolerance where the estimated error of "
-         "the step hides the difference), `tight` (the tolerance as it is)"},
-    {.key = NULL},
-};
-
-static const poli_kind newton_kind =
-    KIND("newton", "must be an object of options for the Newton iteration", newton_fields,
-         sizeof(poli_model_simulation),
-         .schema = "{'properties': {'tolerance': {'exclusiveMaximum': 1}}}");
-
-static const poli_field published_fields[] = {
-    {"newton", &poli_choice, OPTION(published.newton), &published_newtons,
-     .standard = "\"default\"",
-     .help = "`plain`: exact matrix in each iteration, no line search; `vi-s` to `rattle`: "
-             "`newton.tolerance` applies to the largest component of residual and correction, in "
-             "SI units; other methods: starts from v' = 0 and lambda = 0, and `newton.tolerance` "
-             "applies to the norm of the residual relative to its first value. `plain-modified`: "
-             "not for `vi-s` to `rattle`; the same with a matrix that is kept from step to step"},
-    {"exact_iterations", &poli_integer, OPTION(published.exact_iterations), &from_one,
-     .help = "number of iterations in each step, converged or not"},
-    {"sigma_update", &poli_choice, OPTION(published.sigma_update), &sigma_updates,
-     .standard = "\"exact\"",
-     .help = "`exact` solves the equations of sigma, `incremental` by the published "
-             "algorithm with its predictor corrected, `printed` exactly as printed"},
-    {"estimate", &poli_choice, OPTION(published.estimate), &estimates, .standard = "\"corrected\"",
-     .help = "error estimate of variable steps: `printed` is exactly as published, see "
-             "[methods](methods.md#steps-of-variable-size)"},
-    {.key = NULL},
-};
-
-static const poli_kind published_kind =
-    KIND("published", "must be an object of options to repeat published runs", published_fields,
-         sizeof(poli_model_simulation));
-
-static const poli_field tolerances_fields[] = {
-    {"translation", &poli_number, AT(atol[0]), &poli_not_negative, NULL, POLI_ALWAYS, .unit = "m"},
-    {"rotation", &poli_number, AT(atol[1]), &poli_not_negative, NULL, POLI_ALWAYS, .unit = "rad"},
-    {.key = NULL},
-};
-
-const poli_kind poli_tolerances_kind =
-    KIND("tolerances", "must be a number, or an object with \"translation\" and \"rotation\"",
-         tolerances_fields, sizeof(poli_model_simulation));
-
-static const poli_field control_fields[] = {
-    {"first_step", &poli_number, OPTION(control.first_step), &poli_positive, .unit = "s",
-     .standard = "estimated"},
-    {"min_step", &poli_number, OPTION(control.min_step), &poli_positive, .unit = "s",
-     .standard = "round-off",
-     .help = "if the tolerances require a smaller step, the run fails and names the body"},
-    {"max_step", &poli_number, OPTION(control.max_step), &poli_positive, .unit = "s",
-     .standard = "none", .help = "at least `min_step`"},
-    {"span", &poli_number, OPTION(control.span), &poli_positive, .unit = "s", .standard = "`end`",
-     .help =
-         "time that the first step and the accuracy of Newton's iterations are meant for; a run "
-         "that will be continued to a later end, which it shall have the bits of, has that end "
-         "here"},
-    {"controller", &poli_choice, OPTION(control.controller), &controllers,
-     .standard = "\"elementary\"",
-     .help = "`elementary`; `pi`, which also uses the error of the previous step: fewer "
-             "rejected steps, but more steps; or `reversible`, for long runs of `rattle` in "
-             "`so3xr3` with constant energy: the first step is `step`, the others follow the "
-             "kinetic energy, without `rtol` and `atol`"},
-    {.key = NULL},
-};
-
-static const poli_kind control_kind =
-    KIND("control", "must be an object of options for steps of variable size", control_fields,
-         sizeof(poli_model_simulation), .check = poli_check_control);
-
-static const poli_field output_fields[] = {
-    {"step", &poli_number, AT(settings.output.step), &poli_positive, NULL, POLI_ALWAYS,
-     .instead = "times", .missing = "a positive number, or \"times\"", .unit = "s",
-     .help = "interval between rows"},
-    {"times", &poli_times, AT(output_times), .not_beside = "step", .unit = "s",
-     .help = "times of the rows: ascending, above 0, at most `end`"},
-    {.key = NULL},
-};
-
-static const poli_kind output_kind = KIND("output", "must be an object with \"step\" or \"times\"",
-                                          output_fields, sizeof(poli_model_simulation));
-
-static const poli_field simulation_fields[] = {
-    {"step", &poli_number, AT(settings.step), &poli_positive, .unit = "s",
-     .standard = "required without `rtol` and `atol`",
-     .help =
-         "at most `end`; the last step is shortened if necessary; not used with variable steps"},
-    {"end", &poli_number, AT(settings.end), &poli_positive, NULL, POLI_ALWAYS, .unit = "s",
-     .help = "end time; the run starts at t = 0"},
-    {"method", &poli_choice, AT(method), &methods, .standard = "\"auto\"",
-     .help = "a method listed by `polhode methods`, or `auto`: chosen by the forces of the model "
-             "and the steps, see [methods](methods.md#a-method-chosen-for-you); without `method`, "
-             "`geom1` if one of `rho_inf`, `alpha_m` to `gamma`, `sigma` and `start` is given"},
-    {"formulation", &poli_choice, AT(settings.formulation), &formulations,
-     .standard = "`\"so3xr3\"`; `auto` chooses it", .help = "the coordinates of the bodies"},
-    {"index", &poli_index, OPTION(index), .standard = "`3`; variable steps `\"stabilized-2\"`",
-     .help = "`3` (constraints on positions), `2` (on velocities) or `\"stabilized-2\"` (both)"},
-    {"rho_inf", &poli_number, AT(rho_inf), &zero_to_one, .standard = "`0.9`; variable steps `0.8`",
-     .help = "spectral radius at infinite frequency: 1 is undamped, 0 is maximum damping"},
-    {"alpha", &poli_number, AT(alpha), &alpha_range, .standard = "-0.3",
-     .help = "of the method `hht`, whose `index` is 3 if not given"},
-    {"alpha_m", &poli_number, OPTION(alpha_m), .standard = "from `rho_inf`",
-     .help = "with `alpha_f`, `beta` and `gamma`, without `rho_inf`; a warning reports a loss of "
-             "second order or of unconditional stability"},
-    {"alpha_f", &poli_number, OPTION(alpha_f), .standard = "from `rho_inf`",
-     .help = "with `alpha_m`, `beta` and `gamma`"},
-    {"beta", &poli_number, OPTION(beta), .standard = "from `rho_inf`",
-     .help = "with `alpha_m`, `alpha_f` and `gamma`; or of the method `newmark`, (gamma + 1/2)^2/4 "
-             "by default"},
-    {"gamma", &poli_number, OPTION(gamma), .standard = "from `rho_inf`",
-     .help = "with `alpha_m`, `alpha_f` and `beta`; or of the method `newmark`, 1/2 by default"},
-    {"sigma", &poli_sigma, AT(sigma), .standard = "`0`; the method `auto` uses `\"optimal\"`",
-     .help = "`geom1`: weight of the velocity in the position update; `\"optimal\"` is gamma / (3 "
-             "beta), which removes the Lie group part of the leading error"},
-    {"theta", &poli_number, OPTION(theta), &zero_to_one, .standard = "the method's own",
-     .help = "`vi-b`: where in the step forces are evaluated, 1 by default; `vi-a`: 1/2"},
-    {"vartheta", &poli_number, OPTION(vartheta), &vartheta_range, .standard = "0.5",
-     .help = "`vi-b`: weight of the reaction at the end of the step; values above 1/2 are unstable "
-             "and cause a warning"},
-    {"order", &poli_order, OPTION(order), .standard = "`2`; the method `auto` chooses it",
-     .help = "of `rattle` on Lie groups; `\"auto\"` chooses it from `rtol` and `atol`"},
-    {"guess", &poli_choice, OPTION(guess), &guesses, .standard = "\"advanced\"",
-     .help = "`vi-s` to `rattle`: the Newton iteration starts from q + h v (`advanced`) or from q "
-             "(`simple`)"},
-    {"redundant", &poli_choice, OPTION(redundant), &redundants, .standard = "\"drop\"",
-     .help =
-         "treatment of redundant constraints: `drop`, `minimum-norm` or `refuse`, see [redundant "
-         "constraints](#redundant-constraints)"},
-    {"initial", &poli_choice, AT(settings.equilibrium), &initials, .standard = "\"given\"",
-     .help = "`given`: the run starts from the values of the model; `equilibrium`: at rest in the "
-             "[static equilibrium](analysis.md#static-equilibrium) that is found from them"},
-    {"start", &poli_choice, OPTION(start), &starts, .standard = "\"default\"",
-     .help = "starting values: `classical`, `shifted` or `perturbed`; `default` gives second order "
-             "in every component"},
-    {"rtol", &poli_number, OPTION(control.rtol), &poli_not_negative, .standard = "0",
-     .help = "[steps of variable size](#steps-of-variable-size): relative tolerance of their local "
-             "error; if `rtol` and `atol` are below 1e-12, the estimated error is round-off, which "
-             "causes a warning"},
-    {"atol", &poli_atol, 0, .unit = "m, rad", .standard = "`rtol`",
-     .help = "absolute tolerance, non-negative, and not 0 together with `rtol`; choose it relative "
-             "to the amplitude of the motion"},
-    {"steps", &poli_choice, AT(steps), &steps, .standard = "by `rtol` and `atol`",
-     .help = "`fixed` or `variable`, for models with both `step` and `rtol`"},
-    {"control", &poli_object, 0, &control_kind,
-     .help = "options of [steps of variable size](#steps-of-variable-size)"},
-    {"output", &poli_object, 0, &output_kind, .standard = "every step",
-     .help = "[times of the rows](#output-times) of the result"},
-    {"newton", &poli_object, 0, &newton_kind, .help = "options of the Newton iteration"},
-    {"published", &poli_object, 0, &published_kind,
-     .help = "only to [repeat published runs](#repeating-published-runs)"},
-    {"solver", &poli_choice, OPTION(solver), &solvers, .standard = "\"auto\"",
-     .help = "`auto` (by size and fill), `dense` (LAPACK) or `sparse` (KLU)"},
-    {"threads", &poli_integer, OPTION(threads), &to_most_threads, .standard = "0",
-     .help = "for one step of a large mechanism; 0: one for each processor. Results do not depend "
-             "on it"},
-    {.key = NULL},
-};
-
-#undef OPTION
-#undef AT
-
-static const poli_kind simulation_kind =
-    KIND("simulation", "must be an object with the settings of the simulation", simulation_fields,
-         sizeof(poli_model_simulation), .link = "simulation", .check = poli_check_simulation,
-         .schema = "{'anyOf': [{'required': ['step']}, {'required': ['rtol']}, {'required': "
-                   "['atol']}], 'not': {'required': ['rho_inf', 'alpha_m']}, 'dependencies': "
-                   "{'alpha_m': ['alpha_f', 'beta', 'gamma'], 'alpha_f': ['alpha_m', 'beta', "
-                   "'gamma']}, 'properties': {'vartheta': {'exclusiveMaximum': 1}}, 'if': "
-                   "{'properties': {'steps': {'const': 'fixed'}}, 'required': ['steps']}, "
-                   "'then': {'required': ['step']}}");
-
 /* --- parameters and included files ------------------------------------------------------------ */
 
 #define AT(member) offsetof(poli_parameter_keys, member)
@@ -1043,7 +561,7 @@ static const poli_field model_fields[] = {
      .help = "at least one; the inertial frame is called `ground` and is not listed"},
     {"markers", &poli_objects, AT(markers), &marker_kind, "must be a list of markers",
      .standard = "none", .help = "frames fixed in a body or in the ground"},
-    {"joints", &poli_objects, AT(joints), &joint_kind, "must be a list of joints",
+    {"joints", &poli_objects, AT(joints), &poli_joint_kind, "must be a list of joints",
      .standard = "none", .help = "connections between bodies and to the ground"},
     {"forces", &poli_objects, AT(forces), &force_kind, "must be a list of forces",
      .standard = "none", .help = "forces and torques on and between bodies, besides gravity"},
@@ -1063,7 +581,7 @@ static const poli_field model_fields[] = {
          "zeros of expressions, which are recorded, end the run, or reset velocities and states"},
     {"shapes", &poli_objects, AT(shapes), &shape_kind, "must be a list of shapes",
      .standard = "none", .help = "shapes of the ground, for the viewer"},
-    {"simulation", &poli_object, AT(simulation), &simulation_kind,
+    {"simulation", &poli_object, AT(simulation), &poli_simulation_kind,
      "must be an object with at least \"step\" or \"rtol\", and \"end\"", POLI_ALWAYS,
      .help = "settings of the run"},
     {.key = NULL},

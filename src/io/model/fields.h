@@ -28,7 +28,7 @@
   }                                                                                                \
   static const poli_choices choices = {choices##_name}
 
-/* The list in which names of bodies are looked up. */
-extern const char *const poli_list_of_bodies[];
+/* The lists in which names are looked up. */
+extern const char *const poli_list_of_bodies[], *const poli_list_of_markers[];
 
 #endif

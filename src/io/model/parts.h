@@ -2,10 +2,9 @@
  *
  *   expand.h       parameters, repeated objects and included files: to a plain tree
  *   load.c         text to JSON tree, syntax errors, "key.path=value" changes; the public functions
- *   fields.c       the tables of all keys
- *   reader.c       tree to the structs below, by these tables: wrong values, unknown, missing and
- *                  forbidden keys
- *   words.c        words of other programs, for suggestions
+ *   fields.c       the tables of all keys, with fields_joints.c, fields_beams.c,
+ * fields_simulation.c reader.c       tree to the structs below, by these tables: wrong values,
+ * unknown, missing and forbidden keys words.c        words of other programs, for suggestions
  *   values.c       values of several forms: rotations, inertias, settings and the like
  *   expressions.c  expressions and the names in them
  *   beams.c        beams to nodes and elements
@@ -379,7 +378,8 @@ typedef struct poli_parameter_keys {
 /* The tables: that of the whole file, which leads to all others, and some that readers need. */
 extern const poli_kind poli_model_kind;
 extern const poli_kind poli_rotation_kind, poli_keep_kind, poli_tolerances_kind;
-extern const poli_kind poli_include_kind, poli_parameter_kind, poli_beam_kind;
+extern const poli_kind poli_include_kind, poli_parameter_kind;
+extern const poli_kind poli_joint_kind, poli_beam_kind, poli_simulation_kind;
 
 extern const poli_number_range poli_positive, poli_not_negative;
 
