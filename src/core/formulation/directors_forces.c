@@ -472,8 +472,8 @@ pol_status poli_directors_force(const pol_formulation *formulation, const poli_p
     coordinate x;
     pol_status found = place_coordinate(&force->spring.coordinate, &e.bodies, remembered(&e), &x);
     if (found) return found;
-    const poli_joint_law law =
-        poli_joint_law_at(force->kernel.force, x.value, x.rate, poli_placed_memory(force, at).load);
+    const poli_joint_memory memory = poli_placed_memory(force, at);
+    const poli_joint_law law = poli_joint_law_at(force->kernel.force, x.value, x.rate, &memory);
     if (want & POL_FEEDBACK && force->spring.load.num_rows > 0) add_friction_feedback(&e, law, x.g);
     add_coordinate_law(&e, law, x.g, x.g, x.H);
     return POL_OK;
@@ -643,8 +643,9 @@ pol_status poli_directors_force_between(const pol_formulation *formulation,
   pol_status status = coordinate_between(&e, &ends, &x);
   if (status) return status;
   pair_rates(&e.bodies, v);
-  add_coordinate_law(&e,
-                     poli_joint_law_between(force->kernel.force, x.before, x.after, dot(x.g, v)),
-                     x.g, x.value_by_after, x.by_after);
+  const poli_joint_memory memory = poli_placed_memory(force, mean);
+  add_coordinate_law(
+      &e, poli_joint_law_between(force->kernel.force, x.before, x.after, dot(x.g, v), &memory), x.g,
+      x.value_by_after, x.by_after);
   return POL_OK;
 }

@@ -164,24 +164,35 @@ static int has_compliant_row(const pol_force *force, int axis)
 {
   const int single = force->stiffness[0] != 0.0 || force->damping[0] != 0.0;
   if (force->type == POL_JOINT_SPRING) return axis == 0 && single;
+  if (force->type == POL_JOINT_STOP) return axis == 0 && force->rest_speed > 0.0;
   if (force->type == POL_SUPPORT)
     return force->stiffness[axis] != 0.0 || force->damping[axis] != 0.0;
   if (force->type != POL_SPRING_DAMPER || force->law != POL_LINEAR_SPRING || !single) return 0;
   return force->length > 0.0 ? axis == 0 : force->damping[0] == 0.0;
 }
 
+/* A spring on a joint coordinate; a hard stop while the joint rests on it, else its row is zero. */
 static pol_status set_joint_spring(const places *p, const poli_placed_force *force,
                                    const double *history, double *elongation, double *block)
 {
   const poli_coordinate_kernel *coordinate = &force->spring.coordinate;
+  const pol_force *element = force->kernel.force;
+  const poli_joint_memory memory = poli_placed_memory(force, &(pol_point){.history = history});
+  const int side = poli_joint_law_rests(element, &memory);
+  if (element->type == POL_JOINT_STOP && side == 0) {
+    const int sides = (coordinate->body[0] != POL_GROUND) + (coordinate->body[1] != POL_GROUND);
+    memset(block, 0, 6 * (size_t)sides * sizeof *block);
+    *elongation = 0.0;
+    return POL_OK;
+  }
   double row[1][12];
   poli_frame frames[2];
   set_frames(p, coordinate->body, frames);
   *elongation = poli_coordinate_value(coordinate, &frames[0], &frames[1]);
-  if (coordinate->angular)
-    *elongation = poli_angle_unwrap(*elongation,
-                                    history && force->history >= 0 ? history[force->history] : 0.0);
-  *elongation -= force->kernel.force->rest;
+  if (coordinate->angular) *elongation = poli_angle_unwrap(*elongation, memory.angle);
+  *elongation -= side == 0
+                     ? element->rest
+                     : element->limits[side > 0] - side * memory.preload / element->stiffness[0];
   const pol_status status = poli_coordinate_gradient(coordinate, &frames[0], &frames[1], row[0]);
   set_blocks(row, 1.0, coordinate->body, frames, 1, block);
   return status;
@@ -226,7 +237,7 @@ static pol_status set_compliant(const places *p, const poli_row_node *node, cons
     for (int axis = 0; axis < 3 && force->is_compliant && !status; axis++) {
       if (!has_compliant_row(force->kernel.force, axis)) continue;
       double *elongation = position + node->row, *block = blocks + node->block;
-      if (force->kernel.force->type == POL_JOINT_SPRING)
+      if (poli_force_is_on_joint(force->kernel.force->type))
         status = set_joint_spring(p, force, history, elongation, block);
       else
         status = set_spring(p, force, axis, elongation, block);
@@ -465,7 +476,8 @@ static pol_status find_compliant(pol_formulation *f, poli_rigid_bodies *to)
     for (int axis = 0; axis < 3; axis++) count += has_compliant_row(force, axis);
     f->forces[k].is_compliant = count > 0;
     to->num_compliant += count;
-    if (count == 0 || force->actuator != 0.0 || force->expressions[0]) to->has_weight_only = 0;
+    if (count == 0 || force->actuator != 0.0 || force->expressions[0] || force->rest_speed > 0.0)
+      to->has_weight_only = 0;
   }
   to->compliant = calloc((size_t)to->num_compliant + 1, sizeof *to->compliant);
   return to->compliant ? POL_OK : POL_NO_MEMORY;

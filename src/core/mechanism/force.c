@@ -101,7 +101,7 @@ int poli_force_reads_velocities(const pol_force *force)
   case POL_BUSHING:
     for (int i = 0; i < 3; i++)
       if (force->damping[i] != 0.0 || force->rotational_damping[i] != 0.0) return 1;
-    return force->rest_speed > 0.0; /* of a hard stop */
+    return 0;
   case POL_BEAM:
     for (int i = 0; i < 36; i++)
       if (force->section->damping[i] != 0.0) return 1;
