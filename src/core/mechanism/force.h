@@ -55,7 +55,8 @@ void poli_force_kernel_setup(poli_force_kernel *kernel, const pol_mechanism *mec
 /* Whether it acts on a coordinate of a joint (coordinate.h). */
 int poli_force_is_on_joint(pol_force_type type);
 
-/* Whether it needs the rotations of its bodies as such: bushings and callbacks. */
+/* Whether it needs the rotations of its bodies as such: bushings, callbacks, and beams
+ * but those with the strains `directors`. */
 int poli_force_sees_frames(const pol_force *force);
 
 /* What multiplies an applied force or torque, or an actuator, at time t. */
