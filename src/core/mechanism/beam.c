@@ -118,6 +118,23 @@ pol_status poli_beam_wrenches(const poli_beam_kernel *kernel, const poli_frame *
   return POL_OK;
 }
 
+pol_status poli_beam_rows(const poli_beam_kernel *kernel, const poli_frame *first,
+                          const poli_frame *second, double elongation[6], double rows[6][12])
+{
+  const poli_frame *const frames[2] = {first, second};
+  element e;
+  const pol_status status = set_element(kernel, frames, &e);
+  for (int i = 0; i < 6; i++) {
+    elongation[i] = kernel->force->length * e.strain[i];
+    for (int j = 0; j < 12; j++) {
+      rows[i][j] = 0.0;
+      for (int k = 0; k < 6; k++)
+        rows[i][j] += e.deformation.B[i][j / 6 * 6 + k] * e.S[j / 6][k][j % 6];
+    }
+  }
+  return status;
+}
+
 double poli_beam_potential(const poli_beam_kernel *kernel, const poli_frame *first,
                            const poli_frame *second)
 {

@@ -46,6 +46,12 @@ pol_status poli_beam_derivatives(const poli_beam_kernel *kernel, const poli_fram
 double poli_beam_potential(const poli_beam_kernel *kernel, const poli_frame *first,
                            const poli_frame *second);
 
+/* Its six deformations less those of the relaxed element, L e, and their derivatives by the motions
+ * of both frames; the status as above.  With the stiffness K/L and the damping C/L they have the
+ * forces f. */
+pol_status poli_beam_rows(const poli_beam_kernel *kernel, const poli_frame *first,
+                          const poli_frame *second, double elongation[6], double rows[6][12]);
+
 /* The strains e, and the moments and forces f of the section in its own axes.  Returns the power
  * that damping takes out. */
 double poli_beam_strain(const poli_beam_kernel *kernel, const poli_frame *first,
