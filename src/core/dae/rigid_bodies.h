@@ -100,7 +100,8 @@ typedef struct poli_rigid_bodies {
    * (num_holonomic), the elongations of compliant rows behind all rows of the dae, and the blocks
    * of B for variations in inertial axes: angular part dphi with dR = dphi~ R, linear part dx.  R
    * has 9 numbers for each of the items: the matrices of their rotations, I of points.  The nodes
-   * are those above, or a copy in which fewer nodes join points and blocks are elsewhere. */
+   * are those above, or a copy in which fewer nodes join points and blocks are elsewhere.  If it
+   * fails at a beam element, the first elongation of that is not a number. */
   pol_status (*constraints)(const poli_row_node *nodes, int num_nodes, int threads, double t,
                             const double *q, const double *R, const double *history,
                             double *position, double *blocks, void *user);

@@ -5,6 +5,7 @@
  *     spring-damper                 |d| - length
  *     spring of length 0, support   the components of d, or those with a spring or damper
  *     joint-spring                  the coordinate less its rest
+ *     beam                          the deformations of an element without coupled stiffnesses
  */
 #include <math.h>
 #include <stdlib.h>
@@ -246,6 +247,7 @@ static pol_status set_beam(const places *p, const poli_placed_force *force,
     memmove(rows[count++], rows[axis], sizeof rows[axis]);
   }
   set_blocks(rows, 1.0, force->kernel.body, frames, count, blocks + node->block);
+  if (status) position[node->row] = (double)NAN;
   return status;
 }
 
@@ -257,18 +259,19 @@ static pol_status set_compliant(const places *p, const poli_row_node *node, cons
   pol_status status = POL_OK;
   for (int k = 0; k < f->num_forces && !status; k++) {
     const poli_placed_force *force = &f->forces[k];
-    if (force->is_compliant && force->kernel.force->type == POL_BEAM)
+    if (force->is_compliant && force->kernel.force->type == POL_BEAM) {
       status = set_beam(p, force, node++, position, blocks);
-    else
-      for (int axis = 0; axis < 3 && force->is_compliant && !status; axis++) {
-        if (!has_compliant_row(force->kernel.force, axis)) continue;
-        double *elongation = position + node->row, *block = blocks + node->block;
-        if (force->kernel.force->type == POL_JOINT_SPRING)
-          status = set_joint_spring(p, force, history, elongation, block);
-        else
-          status = set_spring(p, force, axis, elongation, block);
-        node++;
-      }
+      continue;
+    }
+    for (int axis = 0; axis < 3 && force->is_compliant && !status; axis++) {
+      if (!has_compliant_row(force->kernel.force, axis)) continue;
+      double *elongation = position + node->row, *block = blocks + node->block;
+      if (force->kernel.force->type == POL_JOINT_SPRING)
+        status = set_joint_spring(p, force, history, elongation, block);
+      else
+        status = set_spring(p, force, axis, elongation, block);
+      node++;
+    }
   }
   return status;
 }

@@ -410,9 +410,12 @@ pol_status poli_splitting_substep(splitting *s, double t0, double t1, pol_diagno
       }
     }
     status = find_residual(s, t1, h, at, next, &largest);
-    if (status)
-      return fail(s, d, status, status == POL_NOT_FINITE ? worst_of(s, largest) : -1, iteration,
-                  largest, pol_status_text(status));
+    if (status) {
+      int row = status == POL_NOT_FINITE ? worst_of(s, largest) : -1;
+      for (int i = s->m - 1; i >= s->held && status > 0; i--) /* the element that failed */
+        if (isnan(s->residual[i])) row = i;
+      return fail(s, d, status, row, iteration, largest, pol_status_text(status));
+    }
     const double lacks = largest / length, error = open > lacks ? open : lacks;
     if (error <= 1e-14 || (iteration > 2 && error >= best && error <= 1e-9)) break;
     if (implicit) {
