@@ -244,8 +244,9 @@ typedef enum pol_spring_law {
 
 /* The deformation of a beam element, by which its forces are defined; docs/beams.md. */
 typedef enum pol_beam_strain {
-  POL_BEAM_SE3,   /* of a helix between its ends */
-  POL_BEAM_SO3XR3 /* at the middle of a straight line between its ends */
+  POL_BEAM_SE3,      /* of a helix between its ends */
+  POL_BEAM_SO3XR3,   /* at the middle of a straight line between its ends */
+  POL_BEAM_DIRECTORS /* with the means of the directors of its ends, quadratic in them */
 } pol_beam_strain;
 
 /* The section of a beam: moments and forces by curvatures and strains, all in the axes of the

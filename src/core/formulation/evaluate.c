@@ -74,7 +74,7 @@ void poli_formulation_blame(const double *scratch, char *text, size_t size, void
   if (failed > f->num_forces) poli_functions_blame(f, failed, text, size);
   if (failed < 1 || failed > f->num_forces) return;
   const pol_force *force = f->forces[failed - 1].kernel.force;
-  snprintf(text, size, "force '%s': %s", force->name, poli_force_failure(force->type));
+  snprintf(text, size, "force '%s': %s", force->name, poli_force_failure(force));
 }
 
 const poli_frame *poli_ground_frame(void)

@@ -148,7 +148,7 @@ struct pol_formulation {
    * step_equations.c */
   pol_formulation *directors;
   char no_directors[192]; /* why there is none */
-  char not_rigid_bodies[192];
+  char not_rigid_bodies[192], not_conserved[256];
   int num_pairs;
   struct poli_body_pair *pairs;
   pol_dae dae;
