@@ -123,11 +123,45 @@ pol_status poli_linear_create(poli_linear **linear, const pol_analysis *analysis
                               pol_diagnostics *diagnostics);
 void poli_linear_free(poli_linear **linear);
 
+/* --- rotation.c: steady rotation -------------------------------------------------------------- */
+
+/* All bodies rotate about one axis, except those that joints hold at rest. */
+typedef struct poli_rotation {
+  pol_analysis *analysis;
+  double rate[3], centre[3]; /* angular velocity, and a point of the axis */
+  double factor;             /* of the angular velocity, in load steps */
+  const pol_pattern *constraint;
+  poli_axes axes; /* of the present velocities; zero for bodies at rest */
+  void *memory;
+  unsigned char *rests;                      /* for each body */
+  double *left;                              /* pattern coupling */
+  double *q, *v, *vd, *w;                    /* workspace: nq, nv each */
+  double *balance, *turned, *rows, *scratch; /* nv, nv, m; of the dae */
+} poli_rotation;
+
+/* Gives the velocities of the rotation to the state.  POL_NOT_CONVERGED: a constraint does not
+ * allow it.  Patterns of the dae that stay valid.  Free *rotation in every case. */
+pol_status poli_rotation_create(poli_rotation **rotation, pol_analysis *analysis,
+                                const double rate[3], const double centre[3],
+                                const pol_pattern *coupling, const pol_pattern *constraint,
+                                pol_diagnostics *diagnostics);
+void poli_rotation_free(poli_rotation **rotation);
+/* v and v' of the state for its configuration. */
+void poli_rotation_apply(poli_rotation *rotation);
+/* terms->stiffness += (M T + D) G, after poli_terms_evaluate. */
+void poli_rotation_add_stiffness(const poli_rotation *rotation, poli_terms *terms);
+/* POL_NOT_CONVERGED, with the reason, if forces or constraints change along the rotation. */
+pol_status poli_rotation_check(poli_rotation *rotation, pol_diagnostics *diagnostics);
+
 /* --- stability.c ------------------------------------------------------------------------------ */
 
-/* Fills the part of the report about stability. */
-pol_status poli_stability(pol_analysis *analysis, pol_static_report *report,
-                          pol_diagnostics *diagnostics);
+/* Fills the part of the report about stability; rotation is NULL at rest. */
+pol_status poli_stability(pol_analysis *analysis, const poli_rotation *rotation,
+                          pol_static_report *report, pol_diagnostics *diagnostics);
+
+/* --- modes.c ---------------------------------------------------------------------------------- */
+
+const pol_analysis *poli_modes_analysis(const pol_modes *modes);
 
 /* --- modes_large.c ---------------------------------------------------------------------------- */
 

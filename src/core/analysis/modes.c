@@ -364,6 +364,11 @@ int pol_modes_iterated(const pol_modes *modes)
   return modes->is_large;
 }
 
+const pol_analysis *poli_modes_analysis(const pol_modes *modes)
+{
+  return modes->analysis;
+}
+
 pol_status pol_modes_pose(const pol_modes *modes, int index, double phase, double amplitude,
                           double *q, double *v)
 {
