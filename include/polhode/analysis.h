@@ -23,7 +23,7 @@
  * has their rates of change B' and C', by differences along the motion.  Joint coordinates as
  * states have the exact linearised equations of that instant then.  Eigenvalues depend on the
  * coordinates if these change with time: those of modes are on a basis of the free motions that
- * turns no more than the constraints make it.  Modes that are found by iteration neglect B' and C'.
+ * turns no more than the constraints make it.
  */
 #ifndef POLHODE_ANALYSIS_H
 #define POLHODE_ANALYSIS_H
@@ -150,8 +150,7 @@ int pol_modes_zeros(const pol_modes *modes);
 /* 0 if the motion is steady in the axes of observation, so that the modes are exact; else the
  * largest relative rate of change of what should be constant. */
 double pol_modes_unsteady(const pol_modes *modes);
-/* 1 if they were found by iteration, which neglects the change of the constraints along a motion
- * that is not steady. */
+/* 1 if they were found by iteration. */
 int pol_modes_iterated(const pol_modes *modes);
 /* The configuration (nq) and velocities (nv) at a phase (rad) of a mode, its shape being multiplied
  * by `amplitude` metres; the configuration is moved to the constraints if that is possible. */

@@ -163,6 +163,18 @@ pol_status poli_stability(pol_analysis *analysis, const poli_rotation *rotation,
 
 const pol_analysis *poli_modes_analysis(const pol_modes *modes);
 
+/* --- moving.c --------------------------------------------------------------------------------- */
+
+/* (A - sigma)^-1 of the linearised equations about a motion that is not steady. */
+typedef struct poli_moving poli_moving;
+/* With terms evaluated at the present state; both must outlive it.  Free *moving in every case. */
+pol_status poli_moving_create(poli_moving **moving, const pol_analysis *analysis, poli_terms *terms,
+                              const poli_axes *axes);
+void poli_moving_free(poli_moving **moving);
+pol_status poli_moving_factor(poli_moving *moving, double sigma);
+/* (w, v) from (a, b), nv each. */
+void poli_moving_apply(poli_moving *moving, const double *a, const double *b, double *w, double *v);
+
 /* --- modes_large.c ---------------------------------------------------------------------------- */
 
 /* `count` eigenvalues nearest to the shift, or more, with w (nv x *found, by columns; pairs as of
