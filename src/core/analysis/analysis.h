@@ -178,9 +178,10 @@ void poli_moving_apply(poli_moving *moving, const double *a, const double *b, do
 /* --- modes_large.c ---------------------------------------------------------------------------- */
 
 /* `count` eigenvalues nearest to the shift, or more, with w (nv x *found, by columns; pairs as of
- * poli_full_eigen).  re, im: count + 3 numbers; w: nv x (count + 3). */
+ * poli_full_eigen).  re, im: count + 3 numbers; w: nv x (count + 3).  Eigenvalues of the size
+ * *roundoff cannot be told from zero. */
 pol_status poli_modes_large(pol_analysis *analysis, const pol_modes_options *options, int count,
-                            double *re, double *im, double *w, int *found, double *unsteady,
-                            pol_diagnostics *diagnostics);
+                            double *re, double *im, double *w, int *found, double *roundoff,
+                            double *unsteady, pol_diagnostics *diagnostics);
 
 #endif

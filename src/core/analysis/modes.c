@@ -199,18 +199,22 @@ static pol_status solve_large(pol_analysis *a, const pol_modes_options *options,
   } while (poli_arena_again(&arena));
   if (!arena.memory) return POL_NO_MEMORY;
   int have = 0;
+  double zero = 0.0;
   const pol_status status =
-      poli_modes_large(a, options, count, re, im, w, &have, unsteady, diagnostics);
-  double largest = 0.0;
-  for (int k = 0; k < have && !status; k++) largest = fmax(largest, hypot(re[k], im[k]));
+      poli_modes_large(a, options, count, re, im, w, &have, &zero, unsteady, diagnostics);
   for (int k = 0; k < have && !status; k++) {
-    if (im[k] < 0.0 || (im[k] > 0.0 && k + 1 == have)) continue;
-    double *to = f->w + 2 * (size_t)f->count * nv;
-    memcpy(to, w + (size_t)k * nv, nv * sizeof *to);
-    if (im[k] > 0.0) memcpy(to + nv, w + (size_t)(k + 1) * nv, nv * sizeof *to);
-    f->re[f->count] = re[k];
-    f->im[f->count++] = im[k];
-    if (hypot(re[k], im[k]) <= 1e-6 * largest) f->zeros++;
+    const int is_zero = hypot(re[k], im[k]) <= zero, is_pair = im[k] > 0.0 && k + 1 < have;
+    if (im[k] != 0.0 && !is_pair) continue;
+    /* a pair that is zero gives two modes */
+    for (int part = 0; part < (is_pair && is_zero ? 2 : 1); part++) {
+      double *to = f->w + 2 * (size_t)f->count * nv;
+      memcpy(to, w + (size_t)(k + part) * nv, nv * sizeof *to);
+      if (is_pair && !is_zero) memcpy(to + nv, w + (size_t)(k + 1) * nv, nv * sizeof *to);
+      f->re[f->count] = is_zero ? 0.0 : re[k];
+      f->im[f->count++] = is_zero ? 0.0 : im[k];
+      f->zeros += is_zero;
+    }
+    k += is_pair;
   }
   free(arena.memory);
   return status;

@@ -32,6 +32,8 @@ typedef struct inverse {
   poli_axes axes;
   int nv, m, nh, moving;
   double sigma;
+  double roundoff; /* eigenvalues of this size, rad/s, are round-off: of the stiffness, or of two
+                      equal ones at the distance sigma */
   void *memory;
   double *left;   /* M (sigma + T) + D: pattern coupling */
   double *matrix; /* with (G + sigma) and K */
@@ -125,6 +127,7 @@ static pol_status create(inverse *k, const pol_modes_options *options, pol_diagn
       fastest = fmax(fastest, fabs(k->terms->stiffness[e]) / k->terms->mass[e]);
   }
   k->sigma = options->shift != 0.0 ? options->shift : 1e-3 * (fastest > 0.0 ? sqrt(fastest) : 1.0);
+  k->roundoff = fmax(1e-8 * sqrt(fastest), 1e-7 * fabs(k->sigma));
   return POL_OK;
 }
 
@@ -181,8 +184,8 @@ static pol_status iterate(inverse *k, int count, double *start, double *re, doub
 }
 
 pol_status poli_modes_large(pol_analysis *analysis, const pol_modes_options *options, int count,
-                            double *re, double *im, double *w, int *found, double *unsteady,
-                            pol_diagnostics *diagnostics)
+                            double *re, double *im, double *w, int *found, double *roundoff,
+                            double *unsteady, pol_diagnostics *diagnostics)
 {
   inverse k = {.a = analysis};
   pol_status status = create(&k, options, diagnostics);
@@ -201,7 +204,7 @@ pol_status poli_modes_large(pol_analysis *analysis, const pol_modes_options *opt
   for (int j = 0; j < *found && !status; j++) {
     const double square = re[j] * re[j] + im[j] * im[j];
     re[j] = k.sigma + re[j] / square;
-    im[j] = -im[j] / square;
+    im[j] = im[j] != 0.0 ? -im[j] / square : 0.0;
     memcpy(w + (size_t)j * (size_t)k.nv, vectors + poli_at(0, j, n), (size_t)k.nv * sizeof *w);
   }
   /* 1/x has the conjugate eigenvector's sign: the second of a pair has the positive part now */
@@ -213,6 +216,7 @@ pol_status poli_modes_large(pol_analysis *analysis, const pol_modes_options *opt
     for (int i = 0; i < k.nv; i++) imaginary[i] = -imaginary[i];
     j++;
   }
+  *roundoff = k.roundoff;
   free(start);
   free(vectors);
   poli_moving_free(&k.moving_system);

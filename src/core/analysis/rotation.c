@@ -256,5 +256,6 @@ pol_status poli_rotation_check(poli_rotation *r, pol_diagnostics *diagnostics)
                      "rotation, or the same all around it",
                      diagnostics);
   }
+  poli_rotation_apply(r); /* T and G of the equilibrium */
   return POL_OK;
 }
