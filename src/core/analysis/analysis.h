@@ -58,6 +58,9 @@ void poli_terms_free(poli_terms **terms);
 pol_status poli_terms_evaluate(poli_terms *terms, const pol_point *at,
                                pol_diagnostics *diagnostics);
 
+/* The highest frequency of a body by itself, rad/s. */
+double poli_terms_fastest(const poli_terms *terms, const pol_analysis *analysis);
+
 /* Four states near the present one, q o exp(e v), v + e v' at small times e before and after it:
  * the rate of change of a function f of the state along the motion is the sum of weight f(point),
  * to the fourth order in e. */
@@ -92,9 +95,10 @@ void poli_axes_add_columns(const poli_axes *axes, const double *rates, const pol
 #define POLI_STEADY 1e-9
 
 /* The largest |v' - T v|, which is zero if the motion is steady in these axes, compared with the
- * accelerations, velocities (for one second) and weights that there are.  turned: nv numbers of
- * workspace. */
-double poli_axes_unsteady(const poli_axes *axes, const pol_analysis *analysis, double *turned);
+ * accelerations, velocities (for one second) and weights that there are.  fastest: as of
+ * poli_terms_fastest.  turned: nv numbers of workspace. */
+double poli_axes_unsteady(const poli_axes *axes, const pol_analysis *analysis, double fastest,
+                          double *turned);
 
 /* --- linear.c: the equations in full matrices --------------------------------------------------
  */

@@ -120,14 +120,9 @@ static pol_status create(inverse *k, const pol_modes_options *options, pol_diagn
   poli_axes_set(&k->axes, k->a, options->frame);
 
   /* a shift of a thousandth of the fastest motion of a body by itself, or of 1/s */
-  double fastest = 0.0;
-  for (int j = 0; j < k->moving; j++) {
-    const int e = pol_pattern_address(coupling, j, j);
-    if (e >= 0 && k->terms->mass[e] > 0.0)
-      fastest = fmax(fastest, fabs(k->terms->stiffness[e]) / k->terms->mass[e]);
-  }
-  k->sigma = options->shift != 0.0 ? options->shift : 1e-3 * (fastest > 0.0 ? sqrt(fastest) : 1.0);
-  k->roundoff = fmax(1e-8 * sqrt(fastest), 1e-7 * fabs(k->sigma));
+  const double fastest = poli_terms_fastest(k->terms, k->a);
+  k->sigma = options->shift != 0.0 ? options->shift : 1e-3 * (fastest > 0.0 ? fastest : 1.0);
+  k->roundoff = fmax(1e-8 * fastest, 1e-7 * fabs(k->sigma));
   return POL_OK;
 }
 
@@ -194,7 +189,8 @@ pol_status poli_modes_large(pol_analysis *analysis, const pol_modes_options *opt
   double *vectors = calloc((size_t)n * (size_t)(count + 1) + 1, sizeof *vectors);
   if (!status && (!start || !vectors)) status = POL_NO_MEMORY;
   *found = 0;
-  if (!status) *unsteady = poli_axes_unsteady(&k.axes, analysis, k.y);
+  if (!status)
+    *unsteady = poli_axes_unsteady(&k.axes, analysis, poli_terms_fastest(k.terms, analysis), k.y);
   if (!status) status = iterate(&k, count, start, re, im, vectors, found, unsteady);
   /* too many eigenvalues at about the same distance, as of overdamped motions: go nearer to zero */
   for (int i = 0; i < 4 && status == POL_NOT_CONVERGED && options->shift == 0.0; i++) {
