@@ -409,73 +409,103 @@ static int write_csv(const sweep *s)
                           : cli_cannot_write(command, s->args->json, "--out", path, errno);
 }
 
+/* The series of a plot: frequencies of the curves, lines of orders, damping of the curves. */
+typedef struct diagram {
+  size_t n, curves, orders;
+  double *y; /* n numbers of each series */
+  pol_series *series;
+  pol_note *notes;    /* "1x" of each order */
+  char (*labels)[96]; /* of the curves, then of the orders */
+  double highest;     /* frequency */
+} diagram;
+
+static pol_status make_curves(const sweep *s, diagram *d)
+{
+  *d = (diagram){
+      .n = (size_t)s->count, .curves = (size_t)s->num_listed, .orders = (size_t)s->orders};
+  d->y = calloc((2 * d->curves + d->orders) * d->n + 1, sizeof *d->y);
+  d->series = calloc(2 * d->curves + d->orders + 1, sizeof *d->series);
+  d->notes = calloc(d->orders + 1, sizeof *d->notes);
+  d->labels = calloc(d->curves + d->orders + 1, sizeof *d->labels);
+  if (d->y == NULL || d->series == NULL || d->notes == NULL || d->labels == NULL)
+    return POL_NO_MEMORY;
+  for (size_t k = 0; k < d->curves; k++) {
+    pol_series *frequency = &d->series[k], *damping = &d->series[d->curves + d->orders + k];
+    double *f = d->y + k * d->n, *z = d->y + (d->curves + d->orders + k) * d->n;
+    snprintf(d->labels[k], sizeof d->labels[k], "%d %s", (int)k + 1, s->names[s->listed[k]]);
+    *frequency =
+        (pol_series){.x = s->values, .y = f, .count = d->n, .label = d->labels[k], .color = 0};
+    *damping = (pol_series){.x = s->values, .y = z, .count = d->n};
+    pol_series_look(frequency, (int)k);
+    pol_series_look(damping, (int)k);
+    for (size_t i = 0; i < d->n; i++) {
+      const pol_curve_point p = pol_curves_get(s->curves, s->listed[k], (int)i);
+      f[i] = p.frequency;
+      z[i] = p.damping;
+      if (p.mode >= 0) d->highest = fmax(d->highest, p.frequency);
+    }
+  }
+  return POL_OK;
+}
+
+/* Lines of orders, as far as there are curves. */
+static void make_orders(const sweep *s, diagram *d)
+{
+  for (size_t k = 0; k < d->orders; k++) {
+    double *y = d->y + (d->curves + k) * d->n;
+    char *label = d->labels[d->curves + k];
+    size_t last = 0;
+    for (size_t i = 0; i < d->n; i++) {
+      const double frequency = (double)(k + 1) * s->speeds[i] / (8.0 * atan(1.0));
+      const int is_shown = frequency <= 1.05 * d->highest;
+      y[i] = is_shown ? frequency : (double)NAN;
+      if (is_shown) last = i;
+    }
+    d->series[d->curves + k] = (pol_series){.x = s->values,
+                                            .y = y,
+                                            .count = d->n,
+                                            .line = POL_LINE_DOTTED,
+                                            .color = POL_PLOT_COLORS - 1};
+    snprintf(label, sizeof *d->labels, "%dx", (int)k + 1);
+    d->notes[k] = (pol_note){.x = s->values[last], .y = y[last], .anchor = 1, .text = label};
+  }
+}
+
 /* Frequencies with the lines of orders and, if there is any, damping below them. */
 static int write_plot(const sweep *s)
 {
-  const size_t n = (size_t)s->count, curves = (size_t)s->num_listed, orders = (size_t)s->orders;
-  double *y = calloc((2 * curves + orders) * n + 1, sizeof *y), highest = 0.0;
-  pol_series *series = calloc(2 * curves + orders + 1, sizeof *series);
-  pol_note *notes = calloc(orders + 1, sizeof *notes);
-  char *texts = calloc(orders + 1, 16);
+  diagram d;
   char *x_label = cli_format("%s%s", s->name, s->unit);
   pol_panel panels[2] = {pol_panel_default(), pol_panel_default()};
-  pol_status status =
-      y != NULL && series != NULL && notes != NULL && texts != NULL && x_label != NULL
-          ? POL_OK
-          : POL_NO_MEMORY;
-  for (size_t k = 0; k < curves && status == POL_OK; k++)
-    for (int panel = 0; panel < 2; panel++) {
-      const size_t at = k + (panel ? curves + orders : 0);
-      series[at] = (pol_series){.x = s->values,
-                                .y = y + at * n,
-                                .count = n,
-                                .label = panel == 0 ? s->names[s->listed[k]] : NULL};
-      pol_series_look(&series[at], (int)k);
-      for (size_t i = 0; i < n; i++) {
-        const pol_curve_point p = pol_curves_get(s->curves, s->listed[k], (int)i);
-        y[at * n + i] = panel ? p.damping : p.frequency;
-        if (p.mode >= 0) highest = fmax(highest, p.frequency);
-      }
-    }
-  /* lines of orders, as far as there are curves */
-  for (size_t k = 0; k < orders && status == POL_OK; k++) {
-    const size_t at = curves + k;
-    size_t last = 0;
-    series[at] = (pol_series){.x = s->values, .y = y + at * n, .count = n, .line = POL_LINE_DOTTED};
-    series[at].color = 0;
-    for (size_t i = 0; i < n; i++) {
-      const double frequency = (double)(k + 1) * s->speeds[i] / (8.0 * atan(1.0));
-      y[at * n + i] = frequency <= 1.05 * highest ? frequency : (double)NAN;
-      if (frequency <= 1.05 * highest) last = i;
-    }
-    snprintf(texts + 16 * k, 16, "%dx", (int)k + 1);
-    notes[k] = (pol_note){
-        .x = s->values[last], .y = y[at * n + last], .anchor = 1, .text = texts + 16 * k};
-  }
-  panels[0].series = series;
-  panels[0].num_series = (int)(curves + orders);
-  panels[0].notes = notes;
-  panels[0].num_notes = (int)orders;
-  panels[0].y.label = "frequency (Hz)";
-  panels[0].legend = POL_LEGEND_BESIDE;
-  if (highest > 0.0) panels[0].y.max = 1.05 * highest;
-  panels[1].series = series != NULL ? series + curves + orders : NULL;
-  panels[1].num_series = (int)curves;
-  panels[1].y.label = "damping ratio";
   pol_figure figure = pol_figure_default();
-  figure.title = s->title;
-  figure.x.label = x_label;
-  figure.panels = panels;
-  figure.num_panels = is_damped(s) ? 2 : 1;
-  figure.width = 860;
-  if (figure.num_panels == 2) figure.height = 620;
-  errno = 0;
-  if (status == POL_OK) status = pol_figure_write(&figure, s->args->plot);
+  pol_status status = make_curves(s, &d);
+  if (x_label == NULL) status = POL_NO_MEMORY;
+  if (status == POL_OK) {
+    make_orders(s, &d);
+    panels[0].series = d.series;
+    panels[0].num_series = (int)(d.curves + d.orders);
+    panels[0].notes = d.notes;
+    panels[0].num_notes = (int)d.orders;
+    panels[0].y.label = "frequency (Hz)";
+    panels[0].y.max = 1.05 * d.highest;
+    panels[0].legend = POL_LEGEND_BESIDE;
+    panels[1].series = d.series + d.curves + d.orders;
+    panels[1].num_series = (int)d.curves;
+    panels[1].y.label = "damping ratio";
+    figure.title = s->title;
+    figure.x.label = x_label;
+    figure.panels = panels;
+    figure.num_panels = is_damped(s) ? 2 : 1;
+    figure.width = 860;
+    if (figure.num_panels == 2) figure.height = 620;
+    errno = 0;
+    status = pol_figure_write(&figure, s->args->plot);
+  }
   const int reason = errno;
-  free(y);
-  free(series);
-  free(notes);
-  free(texts);
+  free(d.y);
+  free(d.series);
+  free(d.notes);
+  free(d.labels);
   free(x_label);
   if (status == POL_OK) return CLI_DONE;
   return status == POL_NO_MEMORY

@@ -474,6 +474,72 @@ static void curve_goes_on_after_zero(void **state)
   pol_curves_free(&curves);
 }
 
+/* --- the models ----------------------------------------------------------------------------------
+ */
+
+/* Both blades sag alike in the equilibrium of the rotor, and less than at rest. */
+static void blades_of_the_rotor_sag_alike(void **state)
+{
+  (void)state;
+  pol_model *model = read_model(MODELS "beams/two_blade_rotor.json");
+  pol_analysis *analysis = analyse_at(model->mechanism, 0.0);
+  rotate(analysis, 0.0, 0.0, 25.0, 1);
+  const int right = pol_mechanism_find_body(model->mechanism, "right_14");
+  const int left = pol_mechanism_find_body(model->mechanism, "left_14");
+  const pol_body_state a = body_at(analysis, right), b = body_at(analysis, left);
+  assert_close(a.position[0], -b.position[0], 1e-10);
+  assert_close(a.position[2], b.position[2], 1e-10);
+  assert_true(a.position[2] < -0.005 && a.position[2] > -0.1);
+  /* without the rotation they sag more */
+  balance(analysis, 1);
+  assert_true(body_at(analysis, right).position[2] < 2.0 * a.position[2]);
+  pol_analysis_free(&analysis);
+  pol_model_free(&model);
+}
+
+/* Its first mode has 440 Hz, with tines that move against each other and a stem that does not. */
+static void fork_is_tuned(void **state)
+{
+  (void)state;
+  pol_model *model = read_model(MODELS "beams/tuning_fork.json");
+  pol_analysis *analysis = analyse_at(model->mechanism, 0.0);
+  const pol_modes_options options = {.count = 14};
+  pol_modes *modes = find_modes(analysis, &options);
+  const pol_mode *mode = pol_modes_get(modes, 12), *next = pol_modes_get(modes, 13);
+  const int first = 6 * pol_mechanism_find_body(model->mechanism, "fork_0") + 3;
+  const int last = 6 * pol_mechanism_find_body(model->mechanism, "fork_48") + 3;
+  const int middle = 6 * pol_mechanism_find_body(model->mechanism, "fork_24") + 3;
+  assert_int_equal(pol_modes_zeros(modes), 12);
+  assert_true(pol_modes_unsteady(modes) < 1e-9);
+  assert_close(mode->frequency, 440.0, 1.0);
+  assert_true(next->frequency > 800.0);
+  assert_close(mode->shape_re[first], -mode->shape_re[last], 1e-6);
+  assert_true(fabs(mode->shape_re[first]) > 0.5 && fabs(mode->shape_re[middle]) < 1e-6);
+  pol_modes_free(&modes);
+  pol_analysis_free(&analysis);
+  /* the run has this frequency: upward passages of a tine through its place after the pulses */
+  pol_simulation *simulation = start(model);
+  double before = 0.0, from = 0.0, to = 0.0, t = 0.0;
+  int passages = 0;
+  while (!pol_simulation_finished(simulation)) {
+    assert_int_equal(pol_simulation_step(simulation), POL_OK);
+    pol_body_state tine;
+    pol_simulation_body(simulation, first / 6, &tine);
+    const double x = tine.position[0] + 0.008, now = pol_simulation_state(simulation)->t;
+    if (now > 0.0015 && before < 0.0 && x >= 0.0) {
+      const double at = t + (now - t) * before / (before - x);
+      if (passages++ == 0) from = at;
+      to = at;
+    }
+    before = x;
+    t = now;
+  }
+  assert_true(passages >= 7);
+  assert_close((passages - 1) / (to - from), 440.0, 2.0);
+  pol_simulation_free(&simulation);
+  pol_model_free(&model);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -486,6 +552,8 @@ int main(void)
       cmocka_unit_test(critical_speed_has_the_closed_form),
       cmocka_unit_test(curves_cross),
       cmocka_unit_test(curve_goes_on_after_zero),
+      cmocka_unit_test(blades_of_the_rotor_sag_alike),
+      cmocka_unit_test(fork_is_tuned),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

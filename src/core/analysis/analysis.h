@@ -166,6 +166,8 @@ pol_status poli_stability(pol_analysis *analysis, const poli_rotation *rotation,
 /* --- modes.c ---------------------------------------------------------------------------------- */
 
 const pol_analysis *poli_modes_analysis(const pol_modes *modes);
+/* 1 for each body that is a node of a beam. */
+const unsigned char *poli_modes_nodes(const pol_modes *modes);
 
 /* --- moving.c --------------------------------------------------------------------------------- */
 

@@ -1,7 +1,6 @@
 /* Names of modes: what moves, by the kinetic energy of beams or the largest part of a shape. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/analysis.h"
@@ -33,21 +32,6 @@ static double add_energy(const poli_placed_body *body, const double *q, const do
   return sum;
 }
 
-/* 1 for each body that is a node of a beam; NULL without memory. */
-static unsigned char *find_nodes(const pol_analysis *a)
-{
-  const pol_mechanism *mechanism = a->mechanism;
-  unsigned char *is_node = calloc((size_t)a->formulation->num_bodies + 1, 1);
-  for (int k = 0; k < pol_mechanism_num_forces(mechanism) && is_node; k++) {
-    const pol_force *force = pol_mechanism_force(mechanism, k);
-    for (int i = 0; i < 2 && force->type == POL_BEAM; i++) {
-      const int body = pol_mechanism_marker(mechanism, force->marker[i])->body;
-      if (body >= 0) is_node[body] = 1;
-    }
-  }
-  return is_node;
-}
-
 /* Length of the name of the beam that a node "NAME_12" belongs to. */
 static int beam_length(const char *node)
 {
@@ -56,14 +40,14 @@ static int beam_length(const char *node)
 }
 
 /* The name by the nodes of beams; 0 if less than half of the energy is there. */
-static int name_by_beams(const pol_analysis *a, const pol_mode *mode, char *text, size_t size)
+static int name_by_beams(const pol_analysis *a, const unsigned char *is_node, const pol_mode *mode,
+                         char *text, size_t size)
 {
   const pol_formulation *f = a->formulation;
-  unsigned char *is_node = find_nodes(a);
   double energy[NUM_KINDS] = {0.0}, others[NUM_KINDS] = {0.0};
   double nodes = 0.0, rest = 0.0, beam = 0.0, most = 0.0;
   const char *current = "", *name = NULL; /* nodes of the present beam, and of that with the most */
-  for (int i = 0; i < f->num_bodies && is_node; i++) {
+  for (int i = 0; i < f->num_bodies; i++) {
     const poli_placed_body *body = &f->bodies[i];
     double *to = is_node[i] ? energy : others;
     const double part =
@@ -81,7 +65,6 @@ static int name_by_beams(const pol_analysis *a, const pol_mode *mode, char *text
       name = current;
     }
   }
-  free(is_node);
   if (!name || nodes < rest) return 0;
   int first = 0;
   for (int k = 0; k < NUM_KINDS; k++)
@@ -103,7 +86,7 @@ void pol_modes_name(const pol_modes *modes, int index, char *text, size_t size)
   double largest = 0.0;
   if (size == 0) return;
   text[0] = '\0';
-  if (!mode || name_by_beams(a, mode, text, size)) return;
+  if (!mode || name_by_beams(a, poli_modes_nodes(modes), mode, text, size)) return;
   for (int i = 0; i < f->num_bodies; i++) {
     const poli_placed_body *body = &f->bodies[i];
     for (int k = 0; k < body->chart->dim; k++) {

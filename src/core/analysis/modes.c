@@ -29,8 +29,9 @@ struct pol_modes {
   double unsteady;
   void *memory;
   pol_mode *modes;
-  double *shapes; /* 2 nv numbers a mode */
-  double *q, *w;  /* workspace */
+  double *shapes;         /* 2 nv numbers a mode */
+  double *q, *w;          /* workspace */
+  unsigned char *is_node; /* of a beam: for each body */
 };
 
 /* Eigenvalues with their increments w, before they are put in order. */
@@ -284,9 +285,17 @@ static pol_status fill(pol_modes *modes, const pol_modes_options *options,
     POLI_TAKE(&arena, modes->modes, room);
     POLI_TAKE(&arena, modes->q, a->dae->group.nq);
     POLI_TAKE(&arena, modes->w, nv);
+    POLI_TAKE(&arena, modes->is_node, a->formulation->num_bodies);
   } while (poli_arena_again(&arena));
   modes->memory = arena.memory;
   if (!modes->memory) return POL_NO_MEMORY;
+  for (int k = 0; k < pol_mechanism_num_forces(a->mechanism); k++) {
+    const pol_force *force = pol_mechanism_force(a->mechanism, k);
+    for (int i = 0; i < 2 && force->type == POL_BEAM; i++) {
+      const int body = pol_mechanism_marker(a->mechanism, force->marker[i])->body;
+      if (body >= 0) modes->is_node[body] = 1;
+    }
+  }
   const pol_status status = is_large
                                 ? solve_large(a, options, wanted, &modes->unsteady, &f, diagnostics)
                                 : solve_full(a, options, &modes->unsteady, &f, diagnostics);
@@ -371,6 +380,11 @@ int pol_modes_iterated(const pol_modes *modes)
 const pol_analysis *poli_modes_analysis(const pol_modes *modes)
 {
   return modes->analysis;
+}
+
+const unsigned char *poli_modes_nodes(const pol_modes *modes)
+{
+  return modes->is_node;
 }
 
 pol_status pol_modes_pose(const pol_modes *modes, int index, double phase, double amplitude,
