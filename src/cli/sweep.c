@@ -33,7 +33,7 @@ typedef struct sweep {
   double unsteady;    /* the largest */
   pol_curves *curves; /* all, of which those in `listed` are shown */
   int num_names, num_listed, *listed;
-  char **names;           /* of all curves, at their start */
+  char **names;           /* of all curves */
   pol_body_state *bodies; /* equilibrium of the value before */
   double *states;
 } sweep;
@@ -216,7 +216,7 @@ static int find_speed(sweep *s, const cli_analysis *a, double *speed)
   return cli_refuse(command, s->args->json, &errors);
 }
 
-/* Adds the modes of a state to the curves, and names those that begin. */
+/* Adds the modes of a state to the curves, and names them. */
 static int add_modes(sweep *s, cli_analysis *a, int index)
 {
   pol_modes_options options = pol_modes_options_default();
@@ -234,11 +234,22 @@ static int add_modes(sweep *s, cli_analysis *a, int index)
       status == POL_OK ? realloc(s->names, (size_t)(count + 1) * sizeof *names) : s->names;
   if (names == NULL && status == POL_OK) status = POL_NO_MEMORY;
   if (status == POL_OK) s->names = names;
-  while (status == POL_OK && s->num_names < count) {
+  for (int c = 0; c < count && status == POL_OK; c++) {
+    const int mode = pol_curves_get(s->curves, c, index).mode;
+    /* equal frequencies may have mixed shapes, "bending y, bending z", which are not at others */
+    if (mode < 0 || (c < s->num_names && strchr(s->names[c], ',') == NULL)) continue;
     char text[200] = "";
-    pol_modes_name(modes, pol_curves_get(s->curves, s->num_names, index).mode, text, sizeof text);
-    s->names[s->num_names] = cli_format("%s", text);
-    if (s->names[s->num_names++] == NULL) status = POL_NO_MEMORY;
+    pol_modes_name(modes, mode, text, sizeof text);
+    if (c < s->num_names && strchr(text, ',') != NULL) continue;
+    char *name = cli_format("%s", text);
+    if (name == NULL) {
+      status = POL_NO_MEMORY;
+    } else if (c < s->num_names) {
+      free(s->names[c]);
+      s->names[c] = name;
+    } else {
+      s->names[s->num_names++] = name;
+    }
   }
   pol_modes_free(&modes);
   if (status == POL_BAD_ARGUMENT)
