@@ -451,6 +451,40 @@ typedef struct pol_beam {
   unsigned given;                          /* POL_GIVEN_... bits of these two */
 } pol_beam;
 
+/* A place of a flexible body where joints and forces can act: a frame that follows the modes. */
+typedef struct pol_interface {
+  const char *name;
+  double position[3];        /* in the undeformed body, in axes of its reference frame */
+  const double *translation; /* num_modes times 3 numbers: displacement per unit of each mode */
+  const double *rotation;    /* the same: small rotation per unit of each mode */
+} pol_interface;
+
+/* A flexible body in the floating frame of reference: a reference frame (x, R) as that of a rigid
+ * body, and small displacements u(X) = sum over k of q_k phi_k(X) in its axes.  With phi_0 = X, the
+ * place in the undeformed body, and q_0 = 1, its inertia is that of the integrals over its mass
+ *
+ *     mass,   first_a = integral of phi_a,   second_ab = integral of phi_a phi_b^T,
+ *
+ * a and b from 0 to num_modes: moments J = sum q_a q_b (tr(second_ab) I - second_ab), and so on.
+ * An interface has the frame x + R (position + translation q), R exp(rotation q). */
+typedef struct pol_flexible_body {
+  const char *name;
+  double position[3], rotation[4];         /* of the reference frame, as of a body */
+  double velocity[3], angular_velocity[3]; /* of its origin, global; of the frame, as of a body */
+  unsigned given;                          /* POL_GIVEN_... bits */
+  int num_modes;                           /* at least 1 */
+  double mass;
+  const double *first;     /* 3 numbers for each a */
+  const double *second;    /* 9 numbers, by rows, for each a and, within it, each b */
+  const double *stiffness; /* of the modes, num_modes squared, symmetric */
+  const double *damping;   /* the same; NULL: none */
+  const double *inertia;   /* mass matrix of the modes, where it has more than tr(second_kl), as
+                              that of rotating nodes; NULL: tr(second_kl) */
+  const double *amplitudes, *rates; /* initial values of q and q', num_modes; NULL: 0 */
+  int num_interfaces;
+  const pol_interface *interfaces;
+} pol_flexible_body;
+
 /* A mechanism.  Bodies, markers, ... have indices from 0 in the order in which they were added. */
 typedef struct pol_mechanism pol_mechanism;
 
