@@ -345,7 +345,7 @@ static int is_same_step(double h, double other)
  * magnify round-off, they are found anew. */
 static pol_status adapt_to_step(poli_alpha *s, pol_diagnostics *d)
 {
-  const double most_growth = 4.0;
+  const double most_growth = 5.01; /* that of the controller, and round-off */
   double ratio = s->h / s->last_h, t = s->t - s->h, *defect = s->theta, *v = s->column;
   int nv = s->saddle->nv, index3 = s->options->index == POL_INDEX_3 && s->dae->num_holonomic > 0;
   pol_status status = POL_OK;
