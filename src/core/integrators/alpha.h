@@ -100,6 +100,7 @@ typedef struct poli_alpha {
   double acceleration[POLI_KINDS]; /* largest acceleration of each kind, without the states, at the
                                      last residual */
   double change[POLI_KINDS];       /* and their largest change in the step */
+  double calm[POLI_KINDS];         /* smallest of these accelerations so far, where they last */
 } poli_alpha;
 
 static inline void poli_alpha_copy(double *to, const double *from, int n)

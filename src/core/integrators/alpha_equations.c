@@ -267,17 +267,25 @@ pol_status poli_alpha_residual(const double *x, double *r, void *alpha)
  * step, the method has the error C h d in theta/h, with C about 1/10, and what Newton's method
  * leaves accumulates like a force.  So with the share k (d/a)^2 of the increment h a its part of
  * the global error is about k/C times the number of time constants h a/d in the run, for any h. The
- * last correction leaves a hundredth of it (newton.h). */
+ * last correction leaves a hundredth of it (newton.h).
+ *
+ * A motion that returns to a calm state, an unstable equilibrium or rotation, and leaves it again
+ * magnifies errors by the square of a over the accelerations a_c of that state: on the hyperbola
+ * x y = D about a saddle the one that leaves is x = D/y.  Where a_c is below 1/100 of a, the
+ * tolerance falls with (100 a_c/a)^2. */
 static double step_tolerance(const poli_alpha *s)
 {
   const double share = 1e-5, most = 1000.0, tight = s->options->newton.tolerance;
-  double least = HUGE_VAL;
+  const double usual = 0.01, least_part = 0.01;
+  double least = most * tight, calm = 1.0;
   if (s->options->newton.stop == POL_STOP_TIGHT) return tight;
   for (int k = 0; k < POLI_KINDS; k++) {
+    if (!(s->acceleration[k] > 0.0)) continue;
     const double relative = s->change[k] / s->acceleration[k];
-    if (s->acceleration[k] > 0.0) least = fmin(least, share * relative * relative);
+    least = fmin(least, share * relative * relative);
+    calm = fmin(calm, s->calm[k] / (usual * s->acceleration[k]));
   }
-  return fmax(tight, fmin(least, most * tight));
+  return fmax(fmax(least, tight) * calm * calm, least_part * tight);
 }
 
 /* What a correction of theta/h may be: a share of the increment that accelerations make.  Pure
