@@ -259,33 +259,6 @@ static void losses_are_reported(void **state)
     }
 }
 
-/* A node of rattle's steps that meets a flat position has no impulses; such a step is made in two
- * parts with other nodes, and the energy stays. */
-static void rattle_passes_flat_positions(void **state)
-{
-  static const struct {
-    int order;
-    double step;
-  } runs[] = {{4, 1.1e-2}, {6, 4e-3}, {6, 5e-3}, {6, 1.2e-2}, {6, 1.5e-2}};
-  (void)state;
-  for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
-    pol_model *model = four_bars(10, 0.0, 1.0, 0);
-    pol_options_set_method(&model->settings.options, "rattle");
-    model->settings.options.index = POL_INDEX_3;
-    model->settings.options.order = runs[i].order;
-    model->settings.step = runs[i].step;
-    model->settings.end = 6.0;
-    pol_simulation *simulation = start(model);
-    step_to_end(simulation);
-    const pol_summary *summary = pol_simulation_summary(simulation);
-    assert_true(summary->counts.rejected > 0); /* else this test has lost its point */
-    assert_true(summary->max_energy_drift < 1e-3);
-    check_couplers(simulation, 10);
-    pol_simulation_free(&simulation);
-    pol_model_free(&model);
-  }
-}
-
 /* Tolerances so coarse that a four-bar loses a sixth of the energy of its motion are reported,
  * finer ones are not. */
 static void coarse_tolerances_are_reported(void **state)
@@ -344,7 +317,6 @@ int main(void)
                                      cmocka_unit_test(small_steps_pass_flat_positions),
                                      cmocka_unit_test(steps_end_in_flat_positions),
                                      cmocka_unit_test(losses_are_reported),
-                                     cmocka_unit_test(rattle_passes_flat_positions),
                                      cmocka_unit_test(coarse_tolerances_are_reported),
                                      cmocka_unit_test(coarse_steps_find_flat_positions)};
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -197,36 +197,16 @@ pol_status poli_splitting_place(splitting *s, double t, const double *q, const d
   return status ? status : poli_splitting_find_forces(s, t, at->q, at->R, at->P, at->force);
 }
 
-/* Back to where the step under way has started. */
-static void return_to_start(splitting *s, double last_h)
-{
-  s->at = s->kept;
-  s->last_h = last_h;
-  s->num_known = s->num_known > 0; /* the newest may be of times that are gone: keep one */
-  poli_compliant_start(&s->compliant);
-}
-
 static pol_status step(pol_integrator *integrator, double t, double h)
 {
-  /* the nodes of both parts are others than those of the step */
-  static const double parts[] = {0.382, 0.618, 0.21, 0.79};
-  enum { NUM_PARTS = sizeof parts / sizeof *parts };
   splitting *s = integrator->data;
-  const double last_h = s->last_h, t0 = integrator->state.t;
+  const double last_h = s->last_h;
+  (void)h;
   s->history = integrator->history;
   s->steps.has_middle = 0;
   integrator->num_substeps = s->num_stages;
   s->kept = s->at; /* the start of the step stays as it is */
-  pol_status status = poli_splitting_advance(s, t0, t, &integrator->diagnostics);
-  /* a node at a singular position, where the impulses are not determined: pass it in two parts */
-  const int fixed = !integrator->adapting && integrator->options.newton.fixed_iterations == 0;
-  for (int k = 0; k < NUM_PARTS && fixed && status > 0; k++) {
-    const double between = t0 + parts[k] * h;
-    return_to_start(s, last_h);
-    status = poli_splitting_advance(s, t0, between, &integrator->diagnostics);
-    if (!status) status = poli_splitting_advance(s, between, t, &integrator->diagnostics);
-    integrator->counts.rejected++;
-  }
+  pol_status status = poli_splitting_advance(s, integrator->state.t, t, &integrator->diagnostics);
   if (!status && integrator->hidden) {
     integrator->state.q = s->instants[s->at].q;
     s->unseen = 1;
@@ -240,7 +220,10 @@ static pol_status step(pol_integrator *integrator, double t, double h)
     set_state(integrator, s, 1 - s->shown, t);
     return POL_OK;
   }
-  return_to_start(s, last_h);
+  s->at = s->kept;
+  s->last_h = last_h;
+  s->num_known = s->num_known > 0; /* the newest may be of times that are gone: keep one */
+  poli_compliant_start(&s->compliant);
   if (s->unseen && poli_splitting_show(s, integrator->state.t, s->out[1 - s->shown]) == POL_OK)
     set_state(integrator, s, 1 - s->shown, integrator->state.t);
   else if (s->unseen)
