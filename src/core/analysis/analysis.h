@@ -125,8 +125,9 @@ void poli_linear_free(poli_linear **linear);
 
 /* --- stability.c ------------------------------------------------------------------------------ */
 
-/* Fills the part of the report about stability. */
-pol_status poli_stability(pol_analysis *analysis, pol_static_report *report,
+/* Fills the part of the report about stability.  *smallest (may be NULL) is the smallest real part
+ * of an eigenvalue, round-off included, with a negative sign if others are complex. */
+pol_status poli_stability(pol_analysis *analysis, pol_static_report *report, double *smallest,
                           pol_diagnostics *diagnostics);
 
 /* --- modes_large.c ---------------------------------------------------------------------------- */

@@ -24,6 +24,7 @@ void poli_beam_setup(poli_beam_kernel *kernel, const pol_mechanism *mechanism,
                      const pol_force *force)
 {
   kernel->force = force;
+  kernel->resultant = NULL;
   for (int k = 0; k < 2; k++) {
     const pol_marker *marker = pol_mechanism_marker(mechanism, force->marker[k]);
     poli_v3_copy(marker->position, kernel->point[k]);
@@ -145,6 +146,31 @@ double poli_beam_strain(const poli_beam_kernel *kernel, const poli_frame *first,
   return power * kernel->force->length;
 }
 
+void poli_beam_extrapolate(const poli_beam_kernel *kernel, const poli_frame *first,
+                           const poli_frame *second, const double *first_increment,
+                           const double *second_increment, double resultant[6])
+{
+  const poli_frame *const frames[2] = {first, second};
+  const double *const increments[2] = {first_increment, second_increment};
+  const double *K = kernel->force->section->stiffness;
+  double moved[12], strain[6];
+  element e;
+  (void)set_element(kernel, frames, &e);
+  for (int i = 0; i < 12; i++) {
+    const double *row = e.S[i / 6][i % 6], *w = increments[i / 6];
+    moved[i] = poli_v3_dot(row, w) + poli_v3_dot(row + 3, w + 3);
+  }
+  for (int i = 0; i < 6; i++) {
+    strain[i] = e.strain[i];
+    for (int j = 0; j < 12; j++)
+      strain[i] += e.deformation.B[i][j] * moved[j] / kernel->force->length;
+  }
+  for (int i = 0; i < 6; i++) {
+    resultant[i] = 0.0;
+    for (int j = 0; j < 6; j++) resultant[i] += K[6 * i + j] * strain[j];
+  }
+}
+
 /* --- derivatives ------------------------------------------------------------------------------ */
 
 /* d(B^T f)/dh and d(B^T f)/d(S y) */
@@ -207,6 +233,7 @@ pol_status poli_beam_derivatives(const poli_beam_kernel *kernel, const poli_fram
   double M[12][12], V[12][12], forces[12];
   pol_status status = set_element(kernel, frames, &e);
   if (status) return status;
+  if (kernel->resultant) memcpy(e.f, kernel->resultant, sizeof e.f);
   marker_derivatives(kernel, &e, M, V);
   marker_forces(&e, forces);
   subtract_moved(&e, M, by_position);
