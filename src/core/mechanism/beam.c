@@ -25,6 +25,8 @@ void poli_beam_setup(poli_beam_kernel *kernel, const pol_mechanism *mechanism,
 {
   kernel->force = force;
   kernel->resultant = NULL;
+  kernel->is_damped = 0;
+  for (int i = 0; i < 36; i++) kernel->is_damped |= force->section->damping[i] != 0.0;
   for (int k = 0; k < 2; k++) {
     const pol_marker *marker = pol_mechanism_marker(mechanism, force->marker[k]);
     poli_v3_copy(marker->position, kernel->point[k]);
@@ -73,7 +75,7 @@ static pol_status set_element(const poli_beam_kernel *kernel, const poli_frame *
     poli_m3_multiply(frames[k]->R, kernel->axes[k], axes[k]);
     poli_m3_apply(frames[k]->R, kernel->point[k], point[k]);
     poli_v3_add(point[k], frames[k]->x, point[k]);
-    for (int i = 0; i < 6; i++)
+    for (int i = 0; i < 6 && kernel->is_damped; i++)
       e->y[6 * k + i] = poli_v3_dot(e->S[k][i], w) + poli_v3_dot(e->S[k][i] + 3, u);
   }
   poli_m3_multiply_transposed(axes[0], axes[1], Q);
@@ -83,13 +85,14 @@ static pol_status set_element(const poli_beam_kernel *kernel, const poli_frame *
   for (int i = 0; i < 6; i++) {
     e->strain[i] = e->deformation.d[i] / force->length - section->strain[i];
     e->rate[i] = 0.0;
-    for (int j = 0; j < 12; j++) e->rate[i] += e->deformation.B[i][j] * e->y[j] / force->length;
+    for (int j = 0; j < 12 && kernel->is_damped; j++)
+      e->rate[i] += e->deformation.B[i][j] * e->y[j] / force->length;
   }
   for (int i = 0; i < 6; i++) {
     e->f[i] = 0.0;
-    for (int j = 0; j < 6; j++)
-      e->f[i] +=
-          section->stiffness[6 * i + j] * e->strain[j] + section->damping[6 * i + j] * e->rate[j];
+    for (int j = 0; j < 6; j++) e->f[i] += section->stiffness[6 * i + j] * e->strain[j];
+    for (int j = 0; j < 6 && kernel->is_damped; j++)
+      e->f[i] += section->damping[6 * i + j] * e->rate[j];
   }
   return status;
 }
@@ -179,14 +182,15 @@ static void marker_derivatives(const poli_beam_kernel *kernel, const element *e,
 {
   const pol_section *section = kernel->force->section;
   const double length = kernel->force->length;
-  double G[12][6], D[6][6], slope[6][6], left[12][6];
+  double G[12][6], D[6][6] = {{0.0}}, slope[6][6], left[12][6];
   poli_deformation_turn(kernel->force->strain, &e->deformation, e->f, G);
-  poli_deformation_rate(kernel->force->strain, &e->deformation, e->y, D);
+  if (kernel->is_damped) poli_deformation_rate(kernel->force->strain, &e->deformation, e->y, D);
   /* slope = (K + C D)/L = df/dd */
   for (int i = 0; i < 6; i++)
     for (int j = 0; j < 6; j++) {
       slope[i][j] = section->stiffness[6 * i + j];
-      for (int k = 0; k < 6; k++) slope[i][j] += section->damping[6 * i + k] * D[k][j];
+      for (int k = 0; k < 6 && kernel->is_damped; k++)
+        slope[i][j] += section->damping[6 * i + k] * D[k][j];
       slope[i][j] /= length;
     }
   for (int i = 0; i < 12; i++)
@@ -237,7 +241,7 @@ pol_status poli_beam_derivatives(const poli_beam_kernel *kernel, const poli_fram
   marker_derivatives(kernel, &e, M, V);
   marker_forces(&e, forces);
   subtract_moved(&e, M, by_position);
-  subtract_moved(&e, V, by_velocity);
+  if (kernel->is_damped) subtract_moved(&e, V, by_velocity);
   for (int b = 0; b < 2; b++) {
     /* velocities of the marker in its axes: A^T R^T u turns by A^T (R^T u)~ */
     double local[3], skew[9], turn[9], block[9], force[3];

@@ -27,6 +27,7 @@ typedef struct poli_beam_kernel {
   const pol_force *force; /* of the mechanism */
   double point[2][3];     /* of the markers, in axes of their bodies */
   double axes[2][9];      /* of the markers: to axes of their bodies */
+  int is_damped;
   /* the moments and forces that the derivatives have as f, or NULL: those of the frames */
   const double *resultant;
 } poli_beam_kernel;
