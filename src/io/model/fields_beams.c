@@ -90,7 +90,7 @@ static const poli_field marker_fields[] = {
 
 static const poli_beam_marker new_marker = {.at = (double)NAN, .fraction = (double)NAN};
 static const poli_kind marker_kind =
-    KIND("beam marker", "must be an object with \"name\" and \"at\" or \"fraction\"", marker_fields,
+    KIND("beam-marker", "must be an object with \"name\" and \"at\" or \"fraction\"", marker_fields,
          sizeof(poli_beam_marker), &new_marker, .link = "beams");
 
 #define AT(member) offsetof(poli_beam_load, member)
@@ -118,7 +118,7 @@ static const poli_field load_fields[] = {
 
 static const poli_beam_load new_load = {.from = (double)NAN, .to = (double)NAN};
 static const poli_kind load_kind =
-    KIND("beam load", "must be an object that describes a load by length", load_fields,
+    KIND("beam-load", "must be an object that describes a load by length", load_fields,
          sizeof(poli_beam_load), &new_load, .link = "beams");
 
 #define AT(member) offsetof(poli_model_beam, member)
