@@ -238,7 +238,7 @@ static int report(const cli_analysis *a, const pol_static_report *found, const c
   char text[320];
   cli_print_model(a->model->name, args->operand);
   cli_stability_text(found, text, sizeof text);
-  cli_print_row("equilibrium", "%s", text);
+  cli_print_row(a->how, "%s", text);
   cli_print_row("solution", "%d load step%s, %d iteration%s, forces balance to %.2g of the largest",
                 found->load_steps, cli_plural(found->load_steps), found->iterations,
                 cli_plural(found->iterations), found->residual);
@@ -267,12 +267,13 @@ static int write_step(const pol_analysis *analysis, double load, void *user)
 }
 
 /* An equilibrium, or a path of them. */
-static pol_status find(const cli_analysis *a, int steps, cli_rows *rows, pol_static_report *found,
+static pol_status find(cli_analysis *a, int steps, cli_rows *rows, pol_static_report *found,
                        pol_path_report *path, pol_diagnostics *failure)
 {
   pol_static_options options = pol_static_options_default();
   pol_path_options along = pol_path_options_default();
   if (a->args->arc_length || a->args->buckling) {
+    a->how = "equilibrium";
     if (steps > 0) along.steps = steps;
     along.buckling = a->args->buckling;
     if (a->args->buckling && !a->args->arc_length) along.end = most_load;
@@ -281,6 +282,7 @@ static pol_status find(const cli_analysis *a, int steps, cli_rows *rows, pol_sta
     return pol_analysis_path(a->analysis, &along, path, failure);
   }
   if (steps > 0) options.steps = steps;
+  cli_analysis_rotate(a, &options);
   options.on_step = write_step;
   options.user = rows;
   if (a->args->out != NULL) (void)write_step(a->analysis, 0.0, rows);
@@ -298,6 +300,9 @@ static int solve(cli_analysis *a)
   int result = cli_analysis_count(a, "--steps", args->steps, &steps);
   if (result == CLI_DONE && args->out != NULL) result = cli_rows_check(a, args->out);
   if (result != CLI_DONE) return result;
+  if (args->frame != NULL && (args->arc_length || args->buckling))
+    return cli_refuse_one(a->command, args->json, "--frame", args->frame,
+                          "must not be given with --arc-length or --buckling");
   cli_catch_signals();
   if (args->out != NULL) cli_rows_open(&rows, a, args->out, "static", 0, 0.0);
   pol_status status = rows.status;
@@ -305,7 +310,6 @@ static int solve(cli_analysis *a)
   if (args->out != NULL)
     result = cli_rows_close(&rows, a, args->out, status == POL_OK ? "done" : "failed");
   if (result != CLI_DONE) return result;
-  a->how = "equilibrium";
   if (status == POL_CANCELLED) return CLI_SIGNALLED + cli_stop_signal();
   if (status != POL_OK) {
     const int exit_status = cli_analysis_fail(a, &failure);
@@ -335,6 +339,7 @@ static const cli_option options[] = {
      offsetof(cli_args, buckling), NULL},
     {"--at", "SECONDS", "time of drives and functions (default 0), or row of a result", CLI_TEXT,
      offsetof(cli_args, at), NULL},
+    CLI_FRAME_OPTION,
     {"--out", "FILE.h5|FILE.csv", "write the initial state and each load step as a row", CLI_TEXT,
      offsetof(cli_args, out), NULL},
     {"--param", "NAME=VALUE", "value of a parameter; may be repeated", CLI_OVERRIDE, 0,
@@ -352,8 +357,8 @@ const cli_command cli_static = {
             "a row of a result, and reports whether it is stable. Gravity, applied forces and\n"
             "actuators grow in load steps. The mechanism comes to rest at a stable\n"
             "equilibrium near its start, unless it starts at an unstable one.\n\n"
-            "In the result of --out each row is a load step, and t is the load factor; of a\n"
-            "path (--arc-length, --buckling) t is its length. Applied forces are recorded with\n"
+            "In the result of --out each row is a load step, and t is the load factor; of\n"
+            "a path (--arc-length, --buckling) t is its length. Applied forces are those of\n"
             "the load factor.\n\n"
             "Exit status: 0 done, 1 no equilibrium was found, 2 invalid input.",
     .examples = "  polhode static models/examples/double_pendulum.json\n"

@@ -212,14 +212,15 @@ static pol_status judge_large(pol_analysis *a, poli_terms *terms, pol_static_rep
   return status;
 }
 
-pol_status poli_stability(pol_analysis *analysis, pol_static_report *report, double *smallest,
-                          pol_diagnostics *diagnostics)
+pol_status poli_stability(pol_analysis *analysis, const poli_rotation *rotation,
+                          pol_static_report *report, double *smallest, pol_diagnostics *diagnostics)
 {
   double unused;
   poli_terms *terms = NULL;
   const pol_point at = pol_state_point(&analysis->state);
   pol_status status = poli_terms_create(&terms, analysis->dae);
   if (!status) status = poli_terms_evaluate(terms, &at, diagnostics);
+  if (!status && rotation) poli_rotation_add_stiffness(rotation, terms);
   if (!smallest) smallest = &unused;
   *smallest = 0.0;
   if (!status)

@@ -9,6 +9,9 @@
  *
  * Beams are tried first with whole increments, their moments and forces being unknowns (statics.h);
  * the potential is no measure of those.
+ *
+ * In rotating axes velocities and accelerations are those of a steady rotation, and a is relative
+ * to it: rotation.c.
  */
 #include <float.h>
 #include <math.h>
@@ -241,6 +244,7 @@ static pol_status raise_loads(poli_statics *s, const pol_static_options *options
         (pol_diagnostics){.equation = -1, .t = a->state.t, .step = report->load_steps + 1};
     s->diagnostics = diagnostics;
     poli_formulation_scale_loads(a->formulation, next, a->forces);
+    if (s->rotation) s->rotation->factor = sqrt(next); /* centrifugal forces grow as loads do */
     const pol_status status = poli_statics_equilibrate(s, options->max_iterations);
     if (status) {
       poli_statics_copy(s, s->start, 1);
@@ -252,7 +256,7 @@ static pol_status raise_loads(poli_statics *s, const pol_static_options *options
     load = next;
     report->load_steps++;
     report->residual = s->residual;
-    memset(a->vd, 0, (size_t)s->nv * sizeof *a->vd);
+    if (!s->rotation) memset(a->vd, 0, (size_t)s->nv * sizeof *a->vd);
     if (options->on_step && options->on_step(a, load, options->user)) return POL_CANCELLED;
   }
   return POL_OK;
@@ -269,17 +273,23 @@ pol_status pol_analysis_equilibrium(pol_analysis *analysis, const pol_static_opt
   if (!report) report = &unused;
   *report = (pol_static_report){0};
   pol_status status = POL_OK;
+  const double *f = options->rotation;
+  const int is_rotating = f[0] != 0.0 || f[1] != 0.0 || f[2] != 0.0;
   if (options->steps < 1 || options->max_iterations < 1)
     status = poli_analysis_fail(analysis, POL_BAD_ARGUMENT,
                                 "steps and max_iterations must be at least 1", NULL, &own);
   if (!status) status = poli_statics_create(&s, analysis);
   if (!status) {
-    status = raise_loads(&s, options, report, &own);
+    if (is_rotating)
+      status = poli_rotation_create(&s.rotation, analysis, options->rotation, options->centre,
+                                    s.terms->patterns.coupling, s.terms->patterns.constraint, &own);
+    if (!status) status = raise_loads(&s, options, report, &own);
     poli_formulation_scale_loads(analysis->formulation, 1.0, analysis->forces);
   }
+  if (!status && s.rotation) status = poli_rotation_check(s.rotation, &own);
   report->iterations = s.iterations;
+  if (!status) status = poli_stability(analysis, s.rotation, report, NULL, &own);
   poli_statics_free(&s);
-  if (!status) status = poli_stability(analysis, report, NULL, &own);
   if (status) poli_analysis_fail(analysis, status, NULL, NULL, &own);
   if (status && diagnostics) *diagnostics = own;
   return status;

@@ -36,6 +36,7 @@ typedef struct poli_statics {
   int has_redundant; /* constraints, at the start */
   poli_terms *terms;
   poli_saddle *rest, *tangent; /* with M, and with W + mu M */
+  poli_rotation *rotation;     /* of the axes, rotation.c; NULL: at rest */
   void *memory;
   double *force, *matrix;    /* g: nv; W + mu M: pattern coupling */
   double *x;                 /* nv + m: right-hand side and solution */

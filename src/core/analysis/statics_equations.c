@@ -52,13 +52,15 @@ pol_status poli_statics_choose_rows(const poli_statics *s)
 pol_status poli_statics_release(poli_statics *s)
 {
   pol_analysis *a = s->a;
+  if (s->rotation) poli_rotation_apply(s->rotation);
   const pol_point at = point_of(s);
   pol_terms out = {.balance = s->force,
                    .mass = s->terms->mass,
                    .jacobian = s->terms->jacobian,
                    .feedback = s->terms->feedback};
-  const unsigned want =
-      POL_FORCE | POL_MASS | POL_JACOBIAN | (s->terms->feedback ? (unsigned)POL_FEEDBACK : 0u);
+  const unsigned want = POL_FORCE | POL_MASS | POL_JACOBIAN |
+                        (s->rotation ? (unsigned)POL_INERTIA : 0u) |
+                        (s->terms->feedback ? (unsigned)POL_FEEDBACK : 0u);
   for (int k = 0; k < (s->terms->feedback ? 50 : 1); k++) {
     pol_status status = poli_dae_evaluate(s->dae, &at, want, &out, s->terms->scratch);
     if (status && s->diagnostics) poli_dae_blame(s->dae, s->terms->scratch, s->diagnostics);
@@ -118,6 +120,7 @@ pol_status poli_statics_increment(poli_statics *s, double mu)
   const pol_point at = point_of(s);
   pol_status status = poli_terms_evaluate(s->terms, &at, s->diagnostics);
   if (status) return status;
+  if (s->rotation) poli_rotation_add_stiffness(s->rotation, s->terms);
   const pol_pattern *coupling = s->terms->patterns.coupling;
   for (int j = 0; j < s->nv; j++)
     for (int e = coupling->start[j]; e < coupling->start[j + 1]; e++)
@@ -268,5 +271,6 @@ void poli_statics_free(poli_statics *s)
   poli_terms_free(&s->terms);
   poli_saddle_free(&s->rest);
   poli_saddle_free(&s->tangent);
+  poli_rotation_free(&s->rotation);
   free(s->memory);
 }

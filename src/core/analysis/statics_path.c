@@ -138,7 +138,7 @@ static pol_status look_ahead(path *p, const double *last, point *at, double *tan
   if (p->options->buckling) {
     pol_static_report *report = &p->report->last;
     *report = (pol_static_report){0};
-    status = poli_stability(s->a, report, &at->test, s->diagnostics);
+    status = poli_stability(s->a, NULL, report, &at->test, s->diagnostics);
   }
   return status;
 }
@@ -395,7 +395,7 @@ pol_status pol_analysis_path(pol_analysis *analysis, const pol_path_options *opt
   if (!status) {
     status = follow(&p);
     p.report->last = (pol_static_report){.residual = p.s.residual};
-    if (!status) status = poli_stability(analysis, &p.report->last, NULL, &own);
+    if (!status) status = poli_stability(analysis, NULL, &p.report->last, NULL, &own);
     poli_formulation_scale_loads(analysis->formulation, 1.0, analysis->forces);
   }
   free(p.memory);
