@@ -112,6 +112,46 @@ pol_static_options pol_static_options_default(void);
 pol_status pol_analysis_equilibrium(pol_analysis *analysis, const pol_static_options *options,
                                     pol_static_report *report, pol_diagnostics *diagnostics);
 
+/* --- paths of equilibria ---------------------------------------------------------------------- */
+
+enum { POL_MAX_LIMITS = 16 };
+
+typedef struct pol_path_options {
+  int steps;      /* no step of the path changes the loads by more than 1/steps of their values */
+  double end;     /* load factor where the path ends, or that with the other sign */
+  int max_points; /* of the path: at most; then it ends with POL_NOT_CONVERGED */
+  int buckling;   /* 1: the path ends at the first critical load, if that is before `end` */
+  /* Called at each point with the length of the path up to it, if not NULL; another value than 0
+   * ends the calculation with POL_CANCELLED. */
+  int (*on_point)(const pol_analysis *analysis, double load, double length, void *user);
+  void *user;
+} pol_path_options;
+
+typedef struct pol_path_report {
+  int points; /* behind the first, which has no loads */
+  int iterations;
+  double load;    /* factor at the end */
+  double length;  /* of the path; rotations count by rad, displacements by the model's length */
+  int num_limits; /* limit points, at which the load turns back; all of them */
+  double limits[POL_MAX_LIMITS]; /* load factors of the first ones */
+  int is_critical;        /* buckling: 1 if a critical load was found, which `load` then is */
+  int is_limit;           /* that is a limit point, not a bifurcation */
+  pol_static_report last; /* the equilibrium at the end, its stability */
+} pol_path_report;
+
+/* Twenty steps to the load factor 1, at most 1000 points. */
+pol_path_options pol_path_options_default(void);
+
+/* Follows the equilibria from that without loads (load factor 0) by arc length, so that the load
+ * may fall (snap-through) and displacements may turn back (snap-back).  Loads are those of
+ * pol_static_options.steps.  With `buckling` the stability of each point is evaluated: a critical
+ * load is where the smallest eigenvalue of the tangent stiffness becomes zero, as exact as the
+ * elements are, with all displacements before it.  The analysis has the last equilibrium, its loads
+ * being those of the mechanism again.  options and report may be NULL.  POL_BAD_ARGUMENT: no loads,
+ * or first-order states; POL_NOT_CONVERGED: no equilibrium without loads, or the path was lost. */
+pol_status pol_analysis_path(pol_analysis *analysis, const pol_path_options *options,
+                             pol_path_report *report, pol_diagnostics *diagnostics);
+
 /* --- modes ------------------------------------------------------------------------------------ */
 
 typedef struct pol_modes_options {

@@ -444,8 +444,9 @@ typedef struct pol_beam {
                               helices (straight lines, arcs of circles) between the nodes */
   double stiffness[36], damping[36]; /* of the section, see pol_section */
   double mass;                       /* by length, kg/m, above 0 */
-  double inertia[9]; /* of the section by length, kg m: the moments about its axes; as the inertia
-                        of a body */
+  double inertia[9]; /* of the section by length, kg m: the moments about its mass centre, in its
+                        axes; as the inertia of a body */
+  double center[2];  /* of mass, from the line along y and z, m */
   pol_beam_strain strain;
   double velocity[3], angular_velocity[3]; /* of the whole beam as a rigid body, global axes: that
                                               of its first node, and its spin */

@@ -294,6 +294,11 @@ pol_status pol_simulation_load(pol_simulation *simulation, const void *bytes, si
  * mode. state->p and state->eta must be NULL.  The next step of the simulation goes on from where
  * it was. The status of the model if the constraints cannot be evaluated there. */
 pol_status pol_simulation_pose(pol_simulation *simulation, const pol_state *state);
+/* From now on gravity, applied forces and torques, and actuators are `factor` times what they are
+ * at time t, whatever the time of a state: the loads of an equilibrium that is posed.  The
+ * simulation cannot be stepped any more, and records that are created from now on have all forces.
+ * POL_BAD_ARGUMENT if its formulation is shared. */
+pol_status pol_simulation_hold_loads(pol_simulation *simulation, double t, double factor);
 /* 1 at the end of the time span or after an event has ended the run; 0 after a failure. */
 int pol_simulation_finished(const pol_simulation *simulation);
 /* Completed fraction of the time span, 0 .. 1. */

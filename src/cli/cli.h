@@ -44,7 +44,7 @@ typedef struct cli_args {
   int work, at_end;
   /* of static, modes and linearize; the lists are separated by commas */
   const char *at, *count, *mode, *frame, *inputs, *outputs, *coordinates, *sweep, *orders;
-  int is_static;
+  int is_static, arc_length, buckling;
   int keys; /* of schema */
   /* of reproduce */
   int list;

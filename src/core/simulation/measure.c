@@ -15,6 +15,7 @@
  */
 #include <math.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "formulation/output.h"
@@ -356,6 +357,23 @@ pol_status poli_simulation_show(pol_simulation *sim, double t)
   if (sim->state.p != NULL) energy.kinetic = kinetic_by_momenta(sim, &sim->state, energy.kinetic);
   set_invariants(sim, &now, sim->state.p, &energy);
   poli_simulation_measure_now(sim, t, &energy);
+  return POL_OK;
+}
+
+pol_status pol_simulation_hold_loads(pol_simulation *simulation, double t, double factor)
+{
+  pol_simulation *sim = simulation;
+  const int count = pol_mechanism_num_forces(sim->mechanism);
+  if (!sim->owned) return POL_BAD_ARGUMENT;
+  if (!sim->held) sim->held = malloc(((size_t)count + 1) * sizeof *sim->held);
+  if (!sim->held) return POL_NO_MEMORY;
+  poli_formulation_scale_loads(sim->owned, factor, sim->held);
+  for (int k = 0; k < count; k++) {
+    const double value = poli_force_scale(&sim->held[k], t);
+    for (int i = 0; i < 3; i++) sim->held[k].vector[i] *= value;
+    sim->held[k].actuator *= value;
+    sim->held[k].scale = NULL;
+  }
   return POL_OK;
 }
 

@@ -361,6 +361,7 @@ void pol_simulation_free(pol_simulation **simulation)
   poli_watch_free(&sim->watch);
   pol_integrator_free(&sim->integrator);
   pol_formulation_free(&sim->owned);
+  free(sim->held);
   free(sim->memory);
   free(sim->before_end);
   free(sim->times);

@@ -429,8 +429,21 @@ static void add_beams(builder *b, const poli_place *top, const poli_model_data *
       status = poli_beam_add_nodes(b->mechanism, &beam);
     if (status == POL_OK && from->is_sound && element == POLI_MARKERS)
       status = poli_beam_add_ends(b->mechanism, &beam, first);
+    if (status == POL_OK && from->is_sound && element == POLI_MARKERS)
+      status = poli_beam_add_markers(b->mechanism, from, &beam, first);
     if (status == POL_OK && from->is_sound && element == POLI_FORCES)
       status = poli_beam_add_elements(b->mechanism, &beam, first);
+    const poli_beam_load *loads = from->loads.items;
+    for (size_t k = 0; k < from->loads.count && element == POLI_FORCES; k++) {
+      pol_function scale;
+      double *numbers = NULL;
+      if (status || !from->is_sound) break;
+      if (loads[k].scale.given) status = make_function(&loads[k].scale, &scale, &numbers);
+      if (!status)
+        status = poli_beam_add_load(b->mechanism, &loads[k], &beam, first,
+                                    loads[k].scale.given ? &scale : NULL);
+      free(numbers);
+    }
     for (int end = 0; end < 2 && element == POLI_JOINTS; end++) {
       const int node = end == 0 ? 0 : beam.num_nodes - 1;
       if (status || !from->is_sound || from->ends[end] == POL_NOT_FOUND) continue;

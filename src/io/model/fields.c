@@ -230,7 +230,7 @@ static const poli_field function_fields[] = {
 
 #undef AT
 
-static const poli_kind function_kind =
+const poli_kind poli_function_kind =
     KIND("function", "must be an object that describes a function of time", function_fields,
          sizeof(poli_model_function), .link = "functions-of-time", .type_key = "type",
          .standard_type = POL_EXPRESSION, .noun = " function", .check = poli_check_function);
@@ -315,8 +315,8 @@ static const poli_field force_fields[] = {
     {"preload_torque", &poli_vector, AT(force.preload_torque), .types = T(POL_BUSHING),
      .unit = "N m", .standard = "[0, 0, 0]",
      .help = "torque on the second body if the markers coincide, in the axes of the first"},
-    {"scale", &poli_function, AT(scale), &function_kind, .types = APPLIED | T(POL_SPRING_DAMPER),
-     .standard = "`1`",
+    {"scale", &poli_function, AT(scale), &poli_function_kind,
+     .types = APPLIED | T(POL_SPRING_DAMPER), .standard = "`1`",
      .help = "multiplies the `force`, the `torque`, or the `actuator` of a `spring-damper`"},
     {"joint", &poli_reference, AT(force.joint), list_of_joints, "must be the name of a joint",
      ONLY(T(POL_JOINT_SPRING)), .help = "a joint with a coordinate"},
@@ -382,7 +382,7 @@ static const poli_field drive_fields[] = {
     {"coordinate", &poli_choice, AT(drive.coordinate), &coordinates,
      "must be a coordinate, such as \"rotation\"", POLI_ALWAYS,
      .help = "the prescribed coordinate; at most one drive per coordinate"},
-    {"function", &poli_function, AT(function), &function_kind, NULL, POLI_ALWAYS,
+    {"function", &poli_function, AT(function), &poli_function_kind, NULL, POLI_ALWAYS,
      .unit = "rad or m", .help = "value of the coordinate"},
     {.key = NULL},
 };

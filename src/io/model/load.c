@@ -354,6 +354,11 @@ static int fill_model(poli_reader *reader, const poli_place *top, poli_expansion
 
   poli_model_body *bodies = data.bodies.items;
   for (size_t i = 0; i < data.bodies.count; i++) free(bodies[i].shapes.items);
+  poli_model_beam *beams = data.beams.items;
+  for (size_t i = 0; i < data.beams.count; i++) {
+    free(beams[i].markers.items);
+    free(beams[i].loads.items);
+  }
   for (const poli_field *field = poli_model_kind.fields; field->key; field++)
     if (field->value == &poli_objects) free(((poli_items *)((char *)&data + field->offset))->items);
   return reader->status == POL_OK && reader->errors->count == 0;

@@ -7,7 +7,7 @@
  * unknown, missing and forbidden keys words.c        words of other programs, for suggestions
  *   values.c       values of several forms: rotations, inertias, settings and the like
  *   expressions.c  expressions and the names in them
- *   beams.c        beams to nodes and elements
+ *   beams.c        beams to nodes and elements, beam_lines.c their lines
  *   masses.c       mass and inertia of bodies from their shapes
  *   rules.c        rules between the keys of an object, and what follows from the settings
  *   build.c        structs to mechanism
@@ -300,17 +300,35 @@ typedef struct poli_model_section {
   int type;                                /* POLI_RECTANGLE, ... */
   double width, height, radius, thickness; /* thickness NAN: it is solid */
   double area, moments[2], torsion, shear[2];
-  double stiffness[36], mass, inertia[3];
+  double stiffness[36], mass, inertia[3], center[2];
 } poli_model_section;
 
 enum { POLI_RECTANGLE, POLI_CIRCLE, POLI_GENERAL, POLI_STIFFNESS };
+
+/* A place on the line of a beam: one of both, the other is NAN. */
+typedef struct poli_beam_marker {
+  const char *name;
+  double at, fraction; /* m, and of the length */
+} poli_beam_marker;
+
+/* Loads by length, from one place to another. */
+typedef struct poli_beam_load {
+  const char *name;
+  double force[3], moment[3];
+  int axes;        /* POLI_LOAD_GLOBAL, ... */
+  double from, to; /* m; NAN: the end */
+  poli_model_function scale;
+} poli_beam_load;
+
+enum { POLI_LOAD_GLOBAL, POLI_LOAD_SECTION };
 
 typedef struct poli_model_beam {
   const char *name;
   int type;             /* POLI_LINE, ... */
   const json_t *points; /* lists of 3 numbers */
   int elements;
-  double up[3];
+  double up[3], twist;
+  poli_items markers, loads; /* poli_beam_marker, poli_beam_load */
   poli_model_section section;
   double young, shear, poisson, density; /* NAN if they are not given */
   double damping, bending, twisting;
@@ -449,6 +467,31 @@ void poli_build_mechanism(poli_reader *reader, const poli_place *top, const poli
 /* The nodes of a beam, from its keys (beams.c); the lists belong to *memory, which the caller
  * frees. The beam is sound. */
 pol_status poli_beam_layout(const poli_model_beam *from, pol_beam *beam, void **memory);
+/* Adds the markers of a beam, and one of its loads as forces on its nodes; first is the index of
+ * the first node, scale may be NULL. */
+pol_status poli_beam_add_markers(pol_mechanism *mechanism, const poli_model_beam *from,
+                                 const pol_beam *beam, int first);
+pol_status poli_beam_add_load(pol_mechanism *mechanism, const poli_beam_load *load,
+                              const pol_beam *beam, int first, const pol_function *scale);
+
+/* The line of a beam (beam_lines.c). */
+typedef struct poli_beam_line poli_beam_line;
+pol_status poli_beam_line_create(poli_beam_line **line, const poli_model_beam *from);
+void poli_beam_line_free(poli_beam_line **line);
+double poli_beam_line_length(const poli_beam_line *line);
+double poli_beam_marker_at(const poli_beam_line *line, const poli_beam_marker *marker);
+/* Where pieces between corners and markers end; ends has room for all points and markers.  Returns
+ * their number. */
+int poli_beam_line_spans(const poli_beam_line *line, double *ends);
+
+/* Nodes: lengths up to them, points, and tangents of the elements before and behind them, which
+ * differ at a corner. */
+typedef struct poli_beam_nodes {
+  double *s, *x, *before, *back;
+  double *lengths; /* of the elements */
+} poli_beam_nodes;
+void poli_beam_line_nodes(const poli_beam_line *line, int num_spans, const double *ends,
+                          const poli_beam_nodes *nodes);
 
 /* Gives the model its own copies of shapes, events and output times; pol_model_free frees what a
  * failure leaves. */

@@ -347,7 +347,8 @@ static void read_reference(poli_reader *reader, const poli_place *place, const p
               has_ground ? " or \"ground\"" : "");
 }
 
-/* The nodes of beams, NAME_0 and so on, are bodies behind those of the file, their ends markers. */
+/* The nodes of beams, NAME_0 and so on, are bodies behind those of the file; their ends and the
+ * markers on them are markers behind those of the file. */
 static int collect_nodes(const json_t *top, json_t *bodies, json_t *markers)
 {
   json_int_t end = (json_int_t)json_array_size(json_object_get(top, "markers"));
@@ -371,6 +372,15 @@ static int collect_nodes(const json_t *top, json_t *bodies, json_t *markers)
       failed |= !marker || (!json_object_get(markers, marker) &&
                             json_object_set_new(markers, marker, json_integer(end)));
       free(marker);
+    }
+    size_t number;
+    json_t *item;
+    json_array_foreach(json_object_get(beam, "markers"), number, item)
+    {
+      const char *own = json_string_value(json_object_get(item, "name"));
+      if (own && !json_object_get(markers, own))
+        failed |= json_object_set_new(markers, own, json_integer(end));
+      end++;
     }
   }
   return failed;
