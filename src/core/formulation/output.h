@@ -34,7 +34,8 @@ void poli_instant_coordinate(const poli_instant *now, int joint, int index, doub
 void poli_instant_force(const poli_instant *now, int force, double vector[3], double torque[3]);
 double poli_instant_joint_spring(const poli_instant *now, int force);
 void poli_instant_variables(const poli_instant *now, double *values);
-void poli_instant_energy(const poli_instant *now, pol_energy *energy);
+/* momentum, if it is not NULL: as below, in the same loop */
+void poli_instant_energy(const poli_instant *now, pol_energy *energy, pol_momentum *momentum);
 void poli_instant_power(const poli_instant *now, pol_power *power);
 void poli_instant_momentum(const poli_instant *now, pol_momentum *momentum);
 
