@@ -144,9 +144,9 @@ typedef struct pol_joint_friction {
  *
  * which is k p + d u for small rates, continuous, never negative and at most 2 k p.  With a
  * restitution, the rate changes sign and is multiplied by it where the coordinate reaches the
- * limit faster than rest_speed (an event of the simulation); slower contacts are left to the
- * spring, which lets go of faster ones: its force is multiplied by a smooth step from 1 at
- * rest_speed to 0 at twice that rate into the stop. */
+ * limit in a simulation, or becomes 0 if it would be below rest_speed.  Where the loads then press
+ * the joint onto the stop, it rests there: the stop pushes back with T0 + k p + d u, T0 being the
+ * load at the beginning, until this would pull. */
 typedef struct pol_joint_limits {
   double min, max;    /* m or rad including full turns; -INFINITY, INFINITY: none; min < max */
   double stiffness;   /* N/m or N m/rad, > 0; 0: such that both bodies alone swing at 20 Hz, with
@@ -244,8 +244,9 @@ typedef enum pol_spring_law {
 
 /* The deformation of a beam element, by which its forces are defined; docs/beams.md. */
 typedef enum pol_beam_strain {
-  POL_BEAM_SE3,   /* of a helix between its ends */
-  POL_BEAM_SO3XR3 /* at the middle of a straight line between its ends */
+  POL_BEAM_SE3,      /* of a helix between its ends */
+  POL_BEAM_SO3XR3,   /* at the middle of a straight line between its ends */
+  POL_BEAM_DIRECTORS /* with the means of the directors of its ends, quadratic in them */
 } pol_beam_strain;
 
 /* The section of a beam: moments and forces by curvatures and strains, all in the axes of the
@@ -450,6 +451,40 @@ typedef struct pol_beam {
                                               of its first node, and its spin */
   unsigned given;                          /* POL_GIVEN_... bits of these two */
 } pol_beam;
+
+/* A place of a flexible body where joints and forces can act: a frame that follows the modes. */
+typedef struct pol_interface {
+  const char *name;
+  double position[3];        /* in the undeformed body, in axes of its reference frame */
+  const double *translation; /* num_modes times 3 numbers: displacement per unit of each mode */
+  const double *rotation;    /* the same: small rotation per unit of each mode */
+} pol_interface;
+
+/* A flexible body in the floating frame of reference: a reference frame (x, R) as that of a rigid
+ * body, and small displacements u(X) = sum over k of q_k phi_k(X) in its axes.  With phi_0 = X, the
+ * place in the undeformed body, and q_0 = 1, its inertia is that of the integrals over its mass
+ *
+ *     mass,   first_a = integral of phi_a,   second_ab = integral of phi_a phi_b^T,
+ *
+ * a and b from 0 to num_modes: moments J = sum q_a q_b (tr(second_ab) I - second_ab), and so on.
+ * An interface has the frame x + R (position + translation q), R exp(rotation q). */
+typedef struct pol_flexible_body {
+  const char *name;
+  double position[3], rotation[4];         /* of the reference frame, as of a body */
+  double velocity[3], angular_velocity[3]; /* of its origin, global; of the frame, as of a body */
+  unsigned given;                          /* POL_GIVEN_... bits */
+  int num_modes;                           /* at least 1 */
+  double mass;
+  const double *first;     /* 3 numbers for each a */
+  const double *second;    /* 9 numbers, by rows, for each a and, within it, each b */
+  const double *stiffness; /* of the modes, num_modes squared, symmetric */
+  const double *damping;   /* the same; NULL: none */
+  const double *inertia;   /* mass matrix of the modes, where it has more than tr(second_kl), as
+                              that of rotating nodes; NULL: tr(second_kl) */
+  const double *amplitudes, *rates; /* initial values of q and q', num_modes; NULL: 0 */
+  int num_interfaces;
+  const pol_interface *interfaces;
+} pol_flexible_body;
 
 /* A mechanism.  Bodies, markers, ... have indices from 0 in the order in which they were added. */
 typedef struct pol_mechanism pol_mechanism;

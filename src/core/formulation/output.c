@@ -227,7 +227,7 @@ static void force_frames(const poli_instant *now, const poli_force_kernel *kerne
     const poli_frame *frame = poli_instant_frame(now, body, &frames[i]);
     if (frame != &frames[i]) frames[i] = *frame;
     if (body != POL_GROUND && now->formulation->bodies[body].chart->polynomial &&
-        poli_force_sees_frames(kernel->force->type))
+        poli_force_sees_frames(kernel->force))
       poli_directors_make_rigid(&frames[i]);
   }
 }
@@ -314,6 +314,20 @@ void poli_instant_force(const poli_instant *now, int force, double vector[3], do
   poli_m3_apply(frames[1].R, wrench[1], torque);
   poli_m3_apply(frames[1].R, now->formulation->forces[force].kernel.point[1], arm);
   poli_v3_add_scaled_cross(-1.0, arm, vector, torque);
+}
+
+void poli_instant_beam(const poli_instant *now, int force, double strain[3], double curvature[3],
+                       double section_force[3], double moment[3])
+{
+  const poli_force_kernel *kernel = &now->formulation->forces[force].kernel;
+  double e[6], f[6];
+  poli_frame frames[2];
+  force_frames(now, kernel, frames);
+  poli_beam_strain(&kernel->beam, &frames[0], &frames[1], e, f);
+  poli_v3_copy(e, curvature);
+  poli_v3_copy(e + 3, strain);
+  poli_v3_copy(f, moment);
+  poli_v3_copy(f + 3, section_force);
 }
 
 void poli_instant_reaction(const poli_instant *now, int joint, double force[3], double torque[3])
