@@ -358,7 +358,7 @@ static pol_status write_constraints(const evaluation *e)
     if (f->joints[k].row >= 0)
       write_joint_rows(e, &f->joints[k].kernel, f->joints[k].row, f->joints[k].slip_row);
   for (int k = 0; k < f->num_drives; k++) write_drive_row(e, &f->drives[k]);
-  for (int b = 0; b < f->num_bodies; b++) {
+  for (int b = 0; b < f->num_bodies && f->chart->num_internal; b++) {
     /* p.p - 1 and its time derivatives */
     const poli_placed_body *body = &f->bodies[b];
     const double *p = e->at->q + body->q, *pd = e->at->v ? e->at->v + body->v : NULL;
@@ -771,7 +771,7 @@ pol_status poli_formulation_evaluate(const pol_point *at, unsigned want, const p
     memset(&e.maps[b], 0, sizeof e.maps[b]);
     chart->maps(&point, &e.frames[b], &e.maps[b]);
   }
-  for (int k = 0; k < f->num_joints; k++) {
+  for (int k = 0; k < f->num_joints && f->has_disks; k++) {
     /* a disk that lies flat has no rows: another step may find it tilted */
     const poli_joint_kernel *kernel = &f->joints[k].kernel;
     if (kernel->disk &&

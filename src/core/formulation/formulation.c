@@ -206,8 +206,10 @@ static void eliminate_pivots(pol_formulation *f)
 static void number(pol_formulation *f)
 {
   int row = 0, q = 0, v = 0;
-  for (int k = 0; k < f->num_joints; k++)
+  for (int k = 0; k < f->num_joints; k++) {
     poli_joint_kernel_setup(&f->joints[k].kernel, f->mechanism, k);
+    f->has_disks |= f->joints[k].kernel.disk != 0;
+  }
   for (int k = 0; k < f->num_forces; k++)
     poli_force_kernel_setup(&f->forces[k].kernel, f->mechanism, k);
   for (int k = 0; k < f->num_drives; k++) {

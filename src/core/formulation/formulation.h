@@ -29,9 +29,9 @@ typedef struct poli_placed_body {
 
 /* A joint, its rows and where its blocks are.  Bodies that are the ground have no blocks. */
 typedef struct poli_placed_joint {
-  poli_joint_kernel kernel;
   int row;      /* of its first constraint; -1 if the coordinates satisfy it by themselves */
   int slip_row; /* of its first non-holonomic constraint, if it has any */
+  poli_joint_kernel kernel;
   poli_slot coupling[2][2]; /* in coupling: rows of body i, columns of body j */
   poli_slot jacobian[2];    /* in constraint: its rows, columns of body i */
   poli_slot slip[2];        /* the same of its non-holonomic rows */
@@ -123,6 +123,7 @@ struct pol_formulation {
   int *mass_blocks;    /* of the extension */
   poli_placed_body *bodies;
   poli_placed_joint *joints;
+  int has_disks; /* some joints roll with a disk */
   int num_coordinates;
   poli_placed_coordinate *coordinates; /* of one joint after the other */
   int num_turns;

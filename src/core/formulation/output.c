@@ -395,21 +395,34 @@ void pol_formulation_coupling_effort(const pol_formulation *formulation, const p
 
 /* --- energy, power, momentum ------------------------------------------------------------------ */
 
-void poli_instant_energy(const poli_instant *now, pol_energy *energy)
+/* Adds what a body has of the momentum; `spin` is its inertia times its angular velocity. */
+static inline void add_momentum(const pol_body *body, const poli_frame *frame, const double spin[3],
+                                pol_momentum *momentum)
+{
+  double global[3];
+  poli_m3_apply(frame->R, spin, global);
+  poli_v3_add_scaled(body->mass, frame->u, momentum->linear);
+  poli_v3_add(global, momentum->angular, momentum->angular);
+  poli_v3_add_scaled_cross(body->mass, frame->x, frame->u, momentum->angular);
+}
+
+void poli_instant_energy(const poli_instant *now, pol_energy *energy, pol_momentum *momentum)
 {
   const pol_formulation *formulation = now->formulation;
   const pol_point *at = &now->at;
   energy->kinetic = energy->potential = 0.0;
+  if (momentum) *momentum = (pol_momentum){{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
   for (int b = 0; b < formulation->num_bodies; b++) {
     const pol_body *body = pol_mechanism_body(formulation->mechanism, b);
     const double *rates = at->v + formulation->bodies[b].v;
     poli_frame own;
     const poli_frame *frame = poli_instant_frame(now, b, &own);
-    double momentum[3], twice = 0.0;
-    poli_m3_apply(body->inertia, frame->w, momentum);
+    double spin[3], twice = 0.0;
+    poli_m3_apply(body->inertia, frame->w, spin);
+    if (momentum) add_momentum(body, frame, spin, momentum);
     energy->kinetic += 0.5 * body->mass * poli_v3_dot(frame->u, frame->u);
     if (!formulation->bodies[b].chart->polynomial) {
-      twice = poli_v3_dot(momentum, frame->w);
+      twice = poli_v3_dot(spin, frame->w);
     } else { /* directors need not be rigid */
       for (int i = 0; i < 9; i++)
         twice += poli_director_inertia(body, i / 3, i % 3) *
@@ -438,7 +451,7 @@ void poli_instant_energy(const poli_instant *now, pol_energy *energy)
 void pol_formulation_energy(const pol_formulation *formulation, const pol_point *at,
                             pol_energy *energy)
 {
-  poli_instant_energy(&(poli_instant){formulation, *at, NULL}, energy);
+  poli_instant_energy(&(poli_instant){formulation, *at, NULL}, energy, NULL);
 }
 
 void poli_instant_power(const poli_instant *now, pol_power *power)
@@ -485,12 +498,9 @@ void poli_instant_momentum(const poli_instant *now, pol_momentum *momentum)
     const pol_body *body = pol_mechanism_body(now->formulation->mechanism, b);
     poli_frame own;
     const poli_frame *frame = poli_instant_frame(now, b, &own);
-    double spin[3], global[3];
+    double spin[3];
     poli_m3_apply(body->inertia, frame->w, spin);
-    poli_m3_apply(frame->R, spin, global);
-    poli_v3_add_scaled(body->mass, frame->u, momentum->linear);
-    poli_v3_add(global, momentum->angular, momentum->angular);
-    poli_v3_add_scaled_cross(body->mass, frame->x, frame->u, momentum->angular);
+    add_momentum(body, frame, spin, momentum);
   }
 }
 
