@@ -85,7 +85,7 @@ static void forces_on_interfaces(void **state)
     if (!is_supported(kind)) continue;
     build(&sys, &seed);
     for (int i = 0; i < 5; i++) {
-      char name[16];
+      char name[32];
       snprintf(name, sizeof name, "support %d", i);
       pol_force force = {.name = name, .type = POL_SUPPORT, .body = bodies[i]};
       random_numbers(&seed, force.point, 3);
@@ -225,7 +225,7 @@ static void loads_and_expressions(void **state)
                                            "a.velocity.x*hinge.angle*c.mode.2",
                                            "a.mode.1*a.mode.2 - c.mode_rate.1^2",
                                            "c.one.velocity.z*a.one.position.y"};
-      char name[16];
+      char name[32];
       snprintf(name, sizeof name, "load %d", i);
       pol_force force = {.name = name,
                          .type = i % 2 ? POL_APPLIED_FORCE : POL_APPLIED_TORQUE,
