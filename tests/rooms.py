@@ -11,7 +11,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 CORE = ["base", "lie", "linalg", "expression", "dae", "mechanism", "formulation", "integrators",
-        "analysis", "simulation"]
+        "fem", "analysis", "simulation"]
 IO = ["io/file", "io/model", "io/result"]
 DRAW = ["draw/plot", "draw/viewer"]
 
@@ -25,6 +25,7 @@ ROOMS = {
     "mechanism": ("mechanism", ["lie", "expression"], ""),
     "formulation": ("formulation", ["lie", "linalg", "expression", "dae", "mechanism"], ""),
     "integrators": ("integrator", ["lie", "linalg", "dae"], "stdatomic.h"),
+    "fem": ("reduction", ["lie", "linalg", "mechanism"], ""),
     "analysis": ("analysis", ["lie", "linalg", "expression", "dae", "mechanism", "formulation",
                               "integrators"], ""),
     "simulation": ("simulation batch convergence polhode", CORE, "pthread.h"),
