@@ -32,7 +32,12 @@ void poli_analysis_name_motion(const pol_analysis *analysis, int velocity, char 
   for (int i = 0; i < f->num_bodies; i++) {
     const poli_placed_body *body = &f->bodies[i];
     const int component = velocity - body->v, rotations = body->chart->num_rotations;
-    if (component < 0 || component >= body->chart->dim) continue;
+    const int mode = component - (body->chart->dim - body->chart->num_modes);
+    if (component < 0 || component >= body->chart->dim || body->reference != i) continue;
+    if (mode >= 0 && body->chart->num_modes > 0) {
+      snprintf(text, size, "body '%s', mode %d", body->body->name, mode + 1);
+      continue;
+    }
     snprintf(text, size, "body '%s', %s %c", body->body->name,
              component < rotations ? "rotation" : "translation",
              "xyz"[component < rotations ? component : component - rotations]);
@@ -156,6 +161,7 @@ pol_status pol_analysis_set_bodies(pol_analysis *analysis, double t, const pol_b
     const int rotations =
         body->chart->num_rotations; /* 0 of a point mass, with a quaternion of 4 */
     double *q = analysis->q + body->q, *v = analysis->v + body->v;
+    if (body->reference != i) continue;
     if (rotations) memcpy(q, bodies[i].quaternion, 4 * sizeof *q);
     memcpy(q + (rotations ? 4 : 0), bodies[i].position, 3 * sizeof *q);
     if (rotations) memcpy(v, bodies[i].angular_velocity, 3 * sizeof *v);

@@ -123,7 +123,7 @@ static double size_of(const pol_simulation *sim, double *mass, double *far)
     pol_body_state now;
     pol_formulation_body_state(sim->formulation, sim->q, sim->v, b, &now);
     length = fmax(length, largest_difference(body->position, mean));
-    length = fmax(length, sqrt(0.5 * (J[0] + J[4] + J[8]) / body->mass));
+    if (body->mass > 0.0) length = fmax(length, sqrt(0.5 * (J[0] + J[4] + J[8]) / body->mass));
     way = fmax(way, largest_difference(now.position, body->position));
     *far = fmax(*far, fmax(poli_largest(3, body->position), poli_largest(3, now.position)));
     *mass += body->mass;
