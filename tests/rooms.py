@@ -30,7 +30,7 @@ ROOMS = {
                               "integrators"], ""),
     "simulation": ("simulation batch convergence polhode", CORE, "pthread.h"),
     "io/file": ("output", [], "fcntl.h strings.h unistd.h sys/stat.h"),
-    "io/model": ("model", CORE + IO, "jansson.h strings.h"),
+    "io/model": ("mesh_files model", CORE + IO, "jansson.h strings.h"),
     "io/result": ("mat result", CORE + IO, "jansson.h hdf5.h zlib.h pthread.h fcntl.h unistd.h sys/stat.h"),
     "draw/plot": ("plot", ["io/file"], "cairo.h cairo-pdf.h"),
     "draw/viewer": ("view", CORE + IO, "jansson.h"),

@@ -284,7 +284,8 @@ static pol_status find_normal_modes(reduction *r, int count, double *values, dou
   const int n = r->num_inner;
   if (n > 300 && count < n / 3) {
     double *start = malloc((size_t)n * sizeof *start);
-    const poli_operator operator= {.n = n, .apply = apply, .user = r};
+    /* residuals of 1e-9: eigenvalues to round-off */
+    const poli_operator operator= {.n = n, .apply = apply, .user = r, .tolerance = 1e-9};
     if (!start) return POL_NO_MEMORY;
     for (int i = 0; i < n; i++) start[i] = 1.0 + 0.5 * sin(1.0 + 7.0 * i);
     const pol_status status = poli_lanczos(&operator, count, start, values, vectors);
