@@ -18,6 +18,10 @@ pol_status pol_finite_elements_read(pol_finite_elements **elements, long **ids,
                                     const char *mass_file, const char *stiffness_file,
                                     const char *nodes_file, double unit, pol_errors *errors);
 
+/* The mesh that an object "mesh" of a model file describes; paths of errors are its keys. */
+pol_status pol_finite_elements_from_text(pol_finite_elements **elements, const char *text,
+                                         pol_errors *errors);
+
 /* Writes the three files; the numbers of the nodes are 1, 2, ...  POL_IO: errno has the reason, and
  * *failed the file. */
 pol_status pol_finite_elements_write(const pol_finite_elements *elements, const char *mass_file,

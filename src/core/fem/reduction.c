@@ -459,13 +459,13 @@ static pol_status solve_reduced(reduction *r, double *squares)
       for (int i = 0; i < m; i++)
         (which ? M : K)[poli_at(i, j, m)] = dot(n, r->basis + (size_t)i * (size_t)r->rows, product);
     }
+  static const char in_parts[] =
+      "must resist all motions but the rigid ones: the mesh is in several parts";
   /* M y = K y/w^2: the lowest frequencies come last, most accurately */
   pol_status status = poli_full_symmetric_eigen(m, M, K, values);
-  if (status == POL_SINGULAR)
-    status = refuse(r, "stiffness_matrix", "must resist all motions but the rigid ones");
+  if (status == POL_SINGULAR) status = refuse(r, "stiffness_matrix", in_parts);
   if (!status && !(1.0 / values[m - 1] > 1e-14 * fastest_square(r)) && values[m - 1] > 0.0)
-    status = refuse(r, "stiffness_matrix",
-                    "must resist all motions but the rigid ones: the mesh is in several parts");
+    status = refuse(r, "stiffness_matrix", in_parts);
   for (int k = 0; k < m && !status; k++)
     if (!(values[k] > 0.0))
       status = refuse(r, "mass_matrix", "must be positive definite, but a mode has no mass");

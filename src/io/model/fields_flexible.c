@@ -77,7 +77,7 @@ static const poli_field mesh_fields[] = {
 
 #undef AT
 
-static const poli_kind mesh_kind =
+const poli_kind poli_mesh_kind =
     KIND("mesh", "must be an object that describes a mesh", mesh_fields, sizeof(poli_model_mesh),
          .link = "flexible-bodies", .type_key = "type", .standard_type = -1, .noun = " mesh",
          .check = poli_check_mesh);
@@ -128,7 +128,7 @@ static const poli_field flexible_fields[] = {
      .help = "file with a line `number, x, y, z` for each node, in the order of the matrices"},
     {"units", &poli_choice, AT(units), &unit_systems, .standard = "\"m\"", .not_beside = "mesh",
      .help = "of the files: `m` (m, kg, N) or `mm` (mm, t, N)"},
-    {"mesh", &poli_object, AT(mesh), &mesh_kind, .standard = "required without files",
+    {"mesh", &poli_object, AT(mesh), &poli_mesh_kind, .standard = "required without files",
      .help = "a mesh of polhode's own instead of files"},
     {"interfaces", &poli_objects, AT(interfaces), &interface_kind, "must be a list of interfaces",
      .standard = "none", .help = "where joints and forces act"},
@@ -159,7 +159,7 @@ static const poli_field flexible_fields[] = {
 
 #undef AT
 
-static const poli_model_flexible new_flexible = {
+const poli_model_flexible poli_new_flexible = {
     .mesh = {.type = -1,
              .beam = {.section = {.type = -1,
                                   .thickness = (double)NAN,
@@ -177,5 +177,5 @@ static const poli_model_flexible new_flexible = {
 
 const poli_kind poli_flexible_kind =
     KIND("flexible body", "must be an object that describes a flexible body", flexible_fields,
-         sizeof(poli_model_flexible), &new_flexible, .link = "flexible-bodies",
+         sizeof(poli_model_flexible), &poli_new_flexible, .link = "flexible-bodies",
          .check = poli_check_flexible);

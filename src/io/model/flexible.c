@@ -91,6 +91,8 @@ static void pass_on(poli_reader *reader, const poli_place *place, const pol_erro
   }
 }
 
+static const char too_large[] = "must have at most 2000000 nodes, and positive stiffnesses";
+
 static pol_status make_mesh(const poli_model_mesh *mesh, pol_finite_elements **elements)
 {
   const poli_model_beam *from = &mesh->beam;
@@ -106,6 +108,24 @@ static pol_status make_mesh(const poli_model_mesh *mesh, pol_finite_elements **e
   return status;
 }
 
+pol_status pol_finite_elements_from_text(pol_finite_elements **elements, const char *text,
+                                         pol_errors *errors)
+{
+  poli_reader reader = {.errors = errors, .status = POL_OK};
+  poli_model_mesh mesh = poli_new_flexible.mesh;
+  json_t *tree = poli_load_json(&reader, text, strlen(text));
+  const poli_place top = {.value = tree};
+  *elements = NULL;
+  if (tree) poli_read_kind(&reader, &top, &poli_mesh_kind, &mesh);
+  if (reader.status == POL_OK && errors->count > 0) reader.status = POL_BAD_ARGUMENT;
+  if (reader.status == POL_OK) reader.status = make_mesh(&mesh, elements);
+  if (reader.status == POL_BAD_ARGUMENT && errors->count == 0)
+    reader.status =
+        pol_errors_add(errors, "size", "", too_large, "") ? POL_NO_MEMORY : POL_BAD_ARGUMENT;
+  json_decref(tree);
+  return reader.status;
+}
+
 /* The elements of a body, and the numbers of their nodes, NULL for 1, 2, ...; errors are passed on.
  */
 static pol_status make_elements(poli_expansion *x, const poli_place *place,
@@ -118,8 +138,7 @@ static pol_status make_elements(poli_expansion *x, const poli_place *place,
   if (!body->files[0]) {
     const poli_place mesh = poli_place_key(place, "mesh");
     status = make_mesh(&body->mesh, elements);
-    if (status == POL_BAD_ARGUMENT)
-      poli_report(x->reader, &mesh, "", "must have at most 2000000 nodes, and positive numbers");
+    if (status == POL_BAD_ARGUMENT) poli_report(x->reader, &mesh, "", "%s", too_large);
     return status;
   }
   if (!x->folder) {

@@ -415,7 +415,8 @@ extern const poli_kind poli_model_kind;
 extern const poli_kind poli_rotation_kind, poli_keep_kind, poli_tolerances_kind;
 extern const poli_kind poli_include_kind, poli_parameter_kind;
 extern const poli_kind poli_joint_kind, poli_beam_kind, poli_simulation_kind;
-extern const poli_kind poli_section_kind, poli_material_kind, poli_flexible_kind;
+extern const poli_kind poli_section_kind, poli_material_kind, poli_flexible_kind, poli_mesh_kind;
+extern const poli_model_flexible poli_new_flexible;
 
 extern const poli_number_range poli_positive, poli_not_negative;
 
