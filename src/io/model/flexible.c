@@ -439,8 +439,10 @@ pol_status poli_flexible_add(const poli_model_flexible *from, pol_mechanism *mec
   static const double two_pi = 6.28318530717958647692;
   if (!from->reduced) { /* its names are known all the same */
     pol_status status = POL_OK;
+    pol_body unknown = pol_body_default();
+    unknown.name = "?";
     for (size_t i = 0; i <= from->interfaces.count && status != POL_NO_MEMORY; i++)
-      status = pol_mechanism_add_body(mechanism, &(pol_body){.name = "?"}, NULL);
+      status = pol_mechanism_add_body(mechanism, &unknown, NULL);
     return status;
   }
   pol_flexible_body body = from->reduced->body;
