@@ -61,6 +61,12 @@ static int write_modes(const cli_analysis *a, const pol_modes *modes, int only)
 /* --- the report
  * ------------------------------------------------------------------------------------ */
 
+/* Coordinates of a body behind rotation and translation. */
+static int num_modes(const pol_body *body)
+{
+  return body->flexible != NULL && body->interface == 0 ? body->flexible->num_modes : 0;
+}
+
 /* The parts of a shape: the largest of each body, in words. */
 static void largest_part(const cli_analysis *a, const pol_mode *mode, char *text, size_t size)
 {
@@ -70,11 +76,16 @@ static void largest_part(const cli_analysis *a, const pol_mode *mode, char *text
   text[0] = '\0';
   for (int b = 0; b < pol_mechanism_num_bodies(mechanism); b++) {
     const pol_body *body = pol_mechanism_body(mechanism, b);
-    const int first = body->point ? 3 : 0;
-    for (int i = first; i < 6; i++, at++) {
+    const int first = body->point ? 3 : 0, last = 6 + num_modes(body);
+    if (body->interface > 0) continue; /* its motion is that of the body and its modes */
+    for (int i = first; i < last; i++, at++) {
       const double part = hypot(mode->shape_re[at], mode->shape_im[at]);
       if (!(part > 1.000001 * largest)) continue;
       largest = part;
+      if (i >= 6) {
+        snprintf(text, size, "%s mode %d", body->name, i - 5);
+        continue;
+      }
       snprintf(text, size, "%s %s %c", body->name, i < 3 ? "rotation" : "translation",
                "xyz"[i % 3]);
     }
@@ -126,11 +137,18 @@ static json_t *modes_json(const cli_analysis *a, const pol_modes *modes, const d
     json_t *shape = json_object();
     for (int b = 0, at = 0; b < pol_mechanism_num_bodies(mechanism); b++) {
       const pol_body *body = pol_mechanism_body(mechanism, b);
+      if (body->interface > 0) continue;
       json_t *parts = json_object();
       for (int i = body->point; i < 2; i++, at += 3)
         cli_json_set(&parts, i == 0 ? "rotation" : "translation",
                      json_pack("{s:o, s:o}", "re", cli_json_numbers(mode->shape_re + at, 3), "im",
                                cli_json_numbers(mode->shape_im + at, 3)));
+      const int modes = num_modes(body);
+      if (modes > 0)
+        cli_json_set(&parts, "modes",
+                     json_pack("{s:o, s:o}", "re", cli_json_numbers(mode->shape_re + at, modes),
+                               "im", cli_json_numbers(mode->shape_im + at, modes)));
+      at += modes;
       cli_json_set(&shape, body->name, parts);
     }
     cli_json_append(&list,

@@ -190,10 +190,254 @@ static void triangle_moves_as_its_masses(void **state)
   assert_true(small < large / 60.0 && small > 1e-6);
 }
 
+/* --- a rigid limit ---------------------------------------------------------------------------- */
+
+/* The rigid body with the mass and the inertia of an undeformed flexible one. */
+static pol_body rigid_of(const pol_flexible_body *flexible)
+{
+  pol_body body = pol_body_default();
+  const double *S = flexible->second, m = flexible->mass;
+  double R[9], centre[3];
+  body.name = "rigid";
+  body.mass = m;
+  for (int i = 0; i < 3; i++) centre[i] = flexible->first[i] / m;
+  const double square =
+      centre[0] * centre[0] + centre[1] * centre[1] + centre[2] * centre[2];
+  for (int i = 0; i < 9; i++)
+    body.inertia[i] = (i % 4 ? 0.0 : S[0] + S[4] + S[8] - m * square) - S[i] +
+                      m * centre[i / 3] * centre[i % 3];
+  memcpy(body.rotation, flexible->rotation, sizeof body.rotation);
+  pol_quat_to_matrix(body.rotation, R);
+  for (int i = 0; i < 3; i++) {
+    body.position[i] = flexible->position[i];
+    for (int j = 0; j < 3; j++) body.position[i] += R[3 * i + j] * centre[j];
+  }
+  return body;
+}
+
+static void add_joint_at(pol_mechanism *mechanism, pol_joint_type type, const char *name, int a,
+                         int b, const double point[3], const double *axis)
+{
+  pol_joint joint = pol_joint_default();
+  joint.name = name;
+  joint.type = type;
+  assert_int_equal(pol_mechanism_add_joint_at(mechanism, &joint, a, b, point, axis, NULL), POL_OK);
+}
+
+/* A top on a spherical joint at an interface; a hundred times stiffer, a hundred times nearer to
+ * the rigid one. */
+static void stiff_body_is_rigid(void **state)
+{
+  (void)state;
+  double apart[2] = {0.0, 0.0};
+  for (int k = 0; k < 2; k++) {
+    uint64_t seed = 5;
+    point_masses p;
+    pol_flexible_body body = random_flexible(&p, "top", 3, 2, &seed);
+    pol_mechanism *one = create_mechanism(down), *other = create_mechanism(down);
+    for (int i = 0; i < 9; i++) p.stiffness[i] *= k == 0 ? 1e5 : 1e7;
+    memset(p.damping, 0, sizeof p.damping);
+    memset(p.amplitudes, 0, sizeof p.amplitudes);
+    memset(p.rates, 0, sizeof p.rates);
+    memset(body.velocity, 0, sizeof body.velocity);
+    memset(body.angular_velocity, 0, sizeof body.angular_velocity);
+    add_flexible(one, &body);
+    const double *pivot = pol_mechanism_body(one, 1)->position;
+    add_joint_at(one, POL_SPHERICAL, "pivot", POL_GROUND, 1, pivot, NULL);
+    pol_body rigid = rigid_of(&body);
+    assert_int_equal(pol_mechanism_add_body(other, &rigid, NULL), POL_OK);
+    add_joint_at(other, POL_SPHERICAL, "pivot", POL_GROUND, 0, pivot, NULL);
+    pol_settings settings = settings_of("geom1", 0.6, 1e-3, 0.5);
+    pol_simulation *a = start_with(one, &settings), *b = start_with(other, &settings);
+    while (!pol_simulation_finished(a)) {
+      pol_body_state first, second;
+      take_step(a);
+      take_step(b);
+      pol_simulation_body(a, 0, &first);
+      pol_simulation_body(b, 0, &second);
+      for (int i = 0; i < 9; i++)
+        apart[k] = fmax(apart[k], fabs(first.rotation[i] - second.rotation[i]));
+    }
+    pol_simulation_free(&a);
+    pol_simulation_free(&b);
+    pol_mechanism_free(&one);
+    pol_mechanism_free(&other);
+  }
+  printf("rigid limit: %g %g\n", apart[0], apart[1]);
+  assert_true(apart[0] < 1e-2 && apart[1] < apart[0] / 50.0);
+}
+
+/* --- conservation, orders, index forms -------------------------------------------------------- */
+
+/* A free body; the largest drift of energy and angular momentum, relative to their size. */
+static void drift_of(const char *method, int kind, double h, double drift[3])
+{
+  uint64_t seed = 21;
+  point_masses p;
+  pol_flexible_body body = random_flexible(&p, "body", 3, 0, &seed);
+  pol_mechanism *mechanism = create_mechanism(NULL);
+  pol_momentum start_momentum, momentum;
+  pol_energy start_energy, energy;
+  for (int i = 0; i < 9; i++) p.stiffness[i] *= 20.0;
+  memset(p.damping, 0, sizeof p.damping);
+  add_flexible(mechanism, &body);
+  pol_settings settings = settings_of(method, 1.0, h, 2.0);
+  settings.formulation = (pol_formulation_kind)kind;
+  pol_simulation *simulation = start_with(mechanism, &settings);
+  const pol_formulation *f = pol_simulation_formulation(simulation);
+  memset(drift, 0, 3 * sizeof *drift);
+  for (int k = 0;; k++) {
+    const pol_state *at = pol_simulation_state(simulation);
+    const pol_point point = pol_state_point(at);
+    pol_formulation_momentum(f, at->q, at->v, &momentum);
+    pol_formulation_energy(f, &point, &energy);
+    if (k == 0) start_momentum = momentum;
+    if (k == 0) start_energy = energy;
+    const double total = start_energy.kinetic + start_energy.potential;
+    drift[0] = fmax(drift[0], fabs(energy.kinetic + energy.potential - total) / total);
+    for (int i = 0; i < 3; i++) {
+      drift[1] = fmax(drift[1], fabs(momentum.linear[i] - start_momentum.linear[i]));
+      drift[2] = fmax(drift[2], fabs(momentum.angular[i] - start_momentum.angular[i]));
+    }
+    if (pol_simulation_finished(simulation)) break;
+    take_step(simulation);
+  }
+  pol_simulation_free(&simulation);
+  pol_mechanism_free(&mechanism);
+}
+
+/* Without damping the drift is that of the method, of second order. */
+static void free_body_conserves(void **state)
+{
+  (void)state;
+  static const int kinds[] = {POL_SO3XR3, POL_SO3XR3_SPATIAL, POL_SO3XR3_CAYLEY, POL_SE3_BODY};
+  for (int k = 0; k < 4; k++) {
+    double coarse[3], fine[3];
+    drift_of("geom1", kinds[k], 2e-3, coarse);
+    drift_of("geom1", kinds[k], 1e-3, fine);
+    printf("%s: %g %g %g, %g %g %g\n", pol_formulation_name((pol_formulation_kind)kinds[k]),
+           coarse[0], coarse[1], coarse[2], fine[0], fine[1], fine[2]);
+    for (int i = 0; i < 3; i++) {
+      assert_true(fine[i] < 1e-4);
+      assert_true(fine[i] < coarse[i] / 3.5 || fine[i] < 1e-8);
+    }
+  }
+}
+
+/* A swing: a flexible body on a hinge at one interface, a rigid body on a spherical joint at
+ * another.  The numbers at the end: places and rotations of all frames, modes. */
+enum { NUMBERS = 4 * 12 + 3 };
+
+static pol_mechanism *create_swing(void)
+{
+  static const double axis[3] = {0.1, 1.0, 0.3};
+  uint64_t seed = 33;
+  point_masses p;
+  pol_flexible_body body = random_flexible(&p, "arm", 3, 2, &seed);
+  pol_mechanism *mechanism = create_mechanism(down);
+  for (int i = 0; i < 9; i++) p.stiffness[i] *= 40.0;
+  for (int i = 0; i < 18; i++) p.rotation[i / 9][i % 9] *= 0.3;
+  memset(p.amplitudes, 0, sizeof p.amplitudes);
+  memset(p.rates, 0, sizeof p.rates);
+  memset(body.velocity, 0, sizeof body.velocity);
+  memset(body.angular_velocity, 0, sizeof body.angular_velocity);
+  add_flexible(mechanism, &body);
+  pol_body rigid = pol_body_default();
+  const double *end = pol_mechanism_body(mechanism, 2)->position;
+  rigid.name = "weight";
+  for (int i = 0; i < 3; i++) rigid.position[i] = end[i] + 0.2 * (i + 1);
+  for (int i = 0; i < 3; i++) rigid.inertia[4 * i] = 0.1;
+  assert_int_equal(pol_mechanism_add_body(mechanism, &rigid, NULL), POL_OK);
+  end = pol_mechanism_body(mechanism, 2)->position;
+  add_joint_at(mechanism, POL_REVOLUTE, "hinge", POL_GROUND, 1,
+               pol_mechanism_body(mechanism, 1)->position, axis);
+  add_joint_at(mechanism, POL_SPHERICAL, "link", 2, 3, end, NULL);
+  return mechanism;
+}
+
+static void numbers_of(const pol_simulation *simulation, double *x)
+{
+  for (int b = 0; b < 4; b++) {
+    pol_body_state state;
+    pol_simulation_body(simulation, b, &state);
+    memcpy(x + 12 * b, state.position, sizeof state.position);
+    memcpy(x + 12 * b + 3, state.rotation, sizeof state.rotation);
+  }
+  assert_int_equal(pol_simulation_modes(simulation, 0, x + 48, NULL), 3);
+}
+
+static void run_swing(const pol_settings *settings, double *x)
+{
+  pol_mechanism *mechanism = create_swing();
+  pol_simulation *simulation = start_with(mechanism, settings);
+  step_to_end(simulation);
+  numbers_of(simulation, x);
+  pol_simulation_free(&simulation);
+  pol_mechanism_free(&mechanism);
+}
+
+static double largest_difference(const double *a, const double *b, int count)
+{
+  double largest = 0.0;
+  for (int i = 0; i < count; i++) largest = fmax(largest, fabs(a[i] - b[i]));
+  return largest;
+}
+
+/* All index forms, methods and formulations converge to the same motion with second order. */
+static void all_methods_have_order_two(void **state)
+{
+  (void)state;
+  static const struct {
+    const char *method;
+    pol_index index;
+    int sigma;
+    pol_formulation_kind kind;
+  } cases[] = {{"geom1", POL_INDEX_3, 0, POL_SO3XR3},
+               {"geom1", POL_INDEX_2, 0, POL_SO3XR3},
+               {"geom1", POL_INDEX_2_STABILIZED, 0, POL_SO3XR3},
+               {"geom1", POL_INDEX_3, 1, POL_SO3XR3_SPATIAL},
+               {"geom1", POL_INDEX_2_STABILIZED, 1, POL_SO3XR3_SPATIAL},
+               {"geom1", POL_INDEX_3, 1, POL_SO3XR3},
+               {"geom2", POL_INDEX_3, 0, POL_SO3XR3},
+               {"geom3", POL_INDEX_3, 0, POL_SO3XR3},
+               {"geom1", POL_INDEX_3, 0, POL_SO3XR3_CAYLEY},
+               {"geom1", POL_INDEX_2, 0, POL_SE3_BODY},
+               {"geom1", POL_INDEX_3, 0, POL_ROTATION_VECTOR},
+               {"geom1", POL_INDEX_3, 0, POL_EULER_PARAMETERS},
+               {"geom1", POL_INDEX_3, 0, POL_TAIT_BRYAN},
+               {"hht", POL_INDEX_3, 0, POL_SO3XR3}};
+  const double h = 4e-3;
+  double reference[NUMBERS], x[2][NUMBERS];
+  pol_settings settings = settings_of("geom1", 0.9, h / 32.0, 0.4);
+  settings.options.index = POL_INDEX_2_STABILIZED;
+  run_swing(&settings, reference);
+  for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+    double error[2];
+    for (int i = 0; i < 2; i++) {
+      settings = settings_of(cases[k].method, 0.9, i ? h / 2.0 : h, 0.4);
+      if (strcmp(cases[k].method, "hht") == 0) pol_options_set_hht(&settings.options, -0.1);
+      settings.options.index = cases[k].index;
+      settings.formulation = cases[k].kind;
+      if (cases[k].sigma)
+        settings.options.sigma = settings.options.gamma / (3.0 * settings.options.beta);
+      run_swing(&settings, x[i]);
+      error[i] = largest_difference(x[i], reference, NUMBERS);
+    }
+    const double order = log2(error[0] / error[1]);
+    printf("%s, index %d, sigma %d, %s: %g %g, order %.2f\n", cases[k].method, (int)cases[k].index,
+           cases[k].sigma, pol_formulation_name(cases[k].kind), error[0], error[1], order);
+    assert_true(order > 1.8 && order < 2.3);
+    assert_true(error[1] < 5e-3);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(triangle_moves_as_its_masses),
+      cmocka_unit_test(stiff_body_is_rigid),
+      cmocka_unit_test(free_body_conserves),
+      cmocka_unit_test(all_methods_have_order_two),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

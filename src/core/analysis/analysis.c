@@ -175,6 +175,20 @@ pol_status pol_analysis_set_bodies(pol_analysis *analysis, double t, const pol_b
   return status;
 }
 
+pol_status pol_analysis_set_modes(pol_analysis *analysis, int body, const double *amplitudes,
+                                  const double *rates)
+{
+  const pol_formulation *f = analysis->formulation;
+  if (body < 0 || body >= f->num_bodies || f->bodies[body].reference != body ||
+      f->bodies[body].chart->num_modes == 0)
+    return POL_BAD_ARGUMENT;
+  const poli_placed_body *placed = &f->bodies[body];
+  const size_t size = (size_t)placed->chart->num_modes * sizeof *amplitudes;
+  memcpy(analysis->q + placed->q + placed->place.base->nq, amplitudes, size);
+  memcpy(analysis->v + placed->v + placed->place.base->dim, rates, size);
+  return POL_OK;
+}
+
 const pol_state *pol_analysis_state(const pol_analysis *analysis)
 {
   return &analysis->state;
