@@ -143,12 +143,12 @@ static json_t *modes_json(const cli_analysis *a, const pol_modes *modes, const d
         cli_json_set(&parts, i == 0 ? "rotation" : "translation",
                      json_pack("{s:o, s:o}", "re", cli_json_numbers(mode->shape_re + at, 3), "im",
                                cli_json_numbers(mode->shape_im + at, 3)));
-      const int modes = num_modes(body);
-      if (modes > 0)
+      const int own = num_modes(body);
+      if (own > 0)
         cli_json_set(&parts, "modes",
-                     json_pack("{s:o, s:o}", "re", cli_json_numbers(mode->shape_re + at, modes),
-                               "im", cli_json_numbers(mode->shape_im + at, modes)));
-      at += modes;
+                     json_pack("{s:o, s:o}", "re", cli_json_numbers(mode->shape_re + at, own),
+                               "im", cli_json_numbers(mode->shape_im + at, own)));
+      at += own;
       cli_json_set(&shape, body->name, parts);
     }
     cli_json_append(&list,
