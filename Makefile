@@ -8,7 +8,9 @@ RESULT = build/heavy_top
 # of the random mechanisms of fuzz-models
 SEEDS = 1-5000
 # what only the tests need
-TEST_PACKAGES = chromium doxygen graphviz groff-base python3 valgrind
+TEST_PACKAGES = chromium doxygen graphviz groff-base python3 python3-dev python3-numpy valgrind
+# what the Python package needs
+PYTHON_PACKAGES = python3 python3-dev python3-numpy
 # what only fuzzing needs
 FUZZ_PACKAGES = clang libclang-rt-14-dev
 TIME = 600
@@ -26,6 +28,8 @@ help:
 	@echo ""
 	@echo "  make build             build only, into $(BUILD)"
 	@echo "  make install           install into PREFIX=$(PREFIX)"
+	@echo "  make python            build the Python package, into $(BUILD)/python"
+	@echo "  make wheel             build a wheel of it, into dist"
 	@echo "  make bench             measure the speed"
 	@echo "  make bench-peers       measure against SUNDIALS, Simbody, MuJoCo, ODE, Bullet and DART:"
 	@echo "                         docs/performance.md, docs/benchmarks.md"
@@ -65,6 +69,15 @@ test:
 	@scripts/setup.sh $(TEST_PACKAGES)
 	@scripts/build.sh $(PRESET)
 	@scripts/test.sh $(PRESET)
+
+python:
+	@scripts/setup.sh $(PYTHON_PACKAGES)
+	@scripts/build.sh $(PRESET) polhode_python
+	@echo "==> PYTHONPATH=$(BUILD)/python python3 -c 'import polhode'"
+
+wheel:
+	@scripts/setup.sh $(PYTHON_PACKAGES)
+	@python3 python/backend.py dist
 
 debug-test:
 	@$(MAKE) --no-print-directory test PRESET=debug
@@ -161,4 +174,4 @@ format format-check:
 clean:
 	@rm -rf build
 
-.PHONY: help reference build demo test debug-test fuzz-models coverage table figures gallery site reproduce bench bench-peers instructions install format format-check clean fuzz mutants sweep robustness
+.PHONY: python wheel help reference build demo test debug-test fuzz-models coverage table figures gallery site reproduce bench bench-peers instructions install format format-check clean fuzz mutants sweep robustness

@@ -120,6 +120,20 @@ foreach(name page features showing)
   set_tests_properties(viewer/${name} PROPERTIES TIMEOUT 1500
     ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1;OPENBLAS_NUM_THREADS=1")
 endforeach()
+# The Python package, by a Python that has NumPy: the extension serves all of them.
+if(TARGET polhode_python)
+  foreach(candidate ${Python3_EXECUTABLE} /usr/bin/python3)
+    execute_process(COMMAND ${candidate} -c "import numpy" RESULT_VARIABLE missing OUTPUT_QUIET ERROR_QUIET)
+    if(NOT missing)
+      add_test(NAME python/package
+        COMMAND ${candidate} ${PROJECT_SOURCE_DIR}/tests/python/test_package.py ${PROJECT_SOURCE_DIR})
+      add_test(NAME python/wheel
+        COMMAND ${candidate} ${PROJECT_SOURCE_DIR}/tests/python/test_wheel.py ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/python)
+      set_tests_properties(python/package PROPERTIES ENVIRONMENT "PYTHONPATH=${PROJECT_BINARY_DIR}/python;OPENBLAS_NUM_THREADS=1")
+      break()
+    endif()
+  endforeach()
+endif()
 add_test(NAME viewer/palette
   COMMAND ${POLHODE_PYTHON} ${PROJECT_SOURCE_DIR}/tests/viewer/test_palette.py ${PROJECT_SOURCE_DIR})
 

@@ -8,6 +8,7 @@ file(GLOB_RECURSE formatted_files CONFIGURE_DEPENDS
   ${PROJECT_SOURCE_DIR}/tests/*.[ch]
   ${PROJECT_SOURCE_DIR}/fuzz/*.[ch]
   ${PROJECT_SOURCE_DIR}/examples/*.[ch]
+  ${PROJECT_SOURCE_DIR}/python/*.[ch]
   ${PROJECT_SOURCE_DIR}/bench/*.[ch] ${PROJECT_SOURCE_DIR}/studies/*.[ch])
 
 add_custom_target(format

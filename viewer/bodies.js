@@ -261,8 +261,8 @@ function meshOf(stage, shape) {
 }
 
 function buildBodies(stage) {
-  const parts = [], wheels = new Set(gearWheels.map((wheel) => wheel.shape));
-  const plain = shapes.filter((shape) => shape.mesh < 0 && !wheels.has(shape));
+  const parts = buildBeams(stage), wheels = new Set(gearWheels.map((wheel) => wheel.shape));
+  const plain = shapes.filter((shape) => shape.mesh < 0 && !wheels.has(shape) && !isBeamPart(shape));
   for (const type of new Set(plain.map((shape) => shape.type)))
     for (const turns of [true, false]) {
       const items = plain.filter((shape) => shape.type === type && (shape.body >= 0) === turns);
@@ -276,16 +276,17 @@ function buildBodies(stage) {
 const smallBodies = scene.bodies.map((body, index) => index).filter((index) => reach[index] < 0.004 * extent);
 
 function buildDots() {
-  if (!smallBodies.length) return [];
+  const dotted = smallBodies.filter((body) => !beamBodies.has(body));
+  if (!dotted.length) return [];
   const geometry = new THREE.BufferGeometry();
-  const points = new Float32Array(3 * smallBodies.length), colors = new Float32Array(3 * smallBodies.length);
-  smallBodies.forEach((body, i) => linear(bodyColor(body)).toArray(colors, 3 * i));
+  const points = new Float32Array(3 * dotted.length), colors = new Float32Array(3 * dotted.length);
+  dotted.forEach((body, i) => linear(bodyColor(body)).toArray(colors, 3 * i));
   geometry.setAttribute('position', new THREE.BufferAttribute(points, 3).setUsage(THREE.DynamicDrawUsage));
   geometry.setAttribute('color', new THREE.BufferAttribute(colors, 3));
   const dots = new THREE.Points(geometry, new THREE.PointsMaterial({ size: 5, sizeAttenuation: false, vertexColors: THREE.VertexColors }));
   dots.frustumCulled = false;
   dots.follow = () => {
-    smallBodies.forEach((body, i) => points.set(pointOf(body, [0, 0, 0], [0, 0, 0]), 3 * i));
+    dotted.forEach((body, i) => points.set(pointOf(body, [0, 0, 0], [0, 0, 0]), 3 * i));
     geometry.attributes.position.needsUpdate = true;
   };
   return [dots];
@@ -295,7 +296,7 @@ function buildDots() {
 
 /** What moves, without meshes, by geometry: [{name, geometry(copies), items}]. */
 function movingParts() {
-  const wheels = new Set(gearWheels.map((wheel) => wheel.shape)), plain = shapes.filter((shape) => shape.mesh < 0 && shape.body >= 0 && !wheels.has(shape));
+  const wheels = new Set(gearWheels.map((wheel) => wheel.shape)), plain = shapes.filter((shape) => shape.mesh < 0 && shape.body >= 0 && !wheels.has(shape) && !isBeamPart(shape));
   const parts = [...new Set(plain.map((shape) => shape.type))].map((type) =>
     ({ name: type, geometry: (copies) => unitShape(type, copies), items: plain.filter((shape) => shape.type === type) }));
   return parts.concat(gearWheels.filter((wheel) => wheel.marker.body >= 0)
@@ -312,13 +313,15 @@ function buildGhosts(stage) {
     mesh.castShadow = mesh.receiveShadow = false;
     return { mesh, items };
   });
-  const saved = stage.time;
+  const saved = stage.time, soft = stage.materials.make(0xffffff, { vertexColors: THREE.VertexColors, transparent: true, opacity: 0.16, depthWrite: false });
+  const curved = [];
   for (let k = 0; k < count; k++) {
     setPose((stage.span * k) / (stage.span < duration ? count : count - 1));
+    curved.push(...paleBeams(soft, pose));
     for (const { mesh, items } of meshes)
       items.forEach((item, i) => writeProduct(mesh.matrices, 16 * (k * items.length + i), pose.m, matrixOf(item.body), item.matrix, 0));
   }
   setPose(saved);
   for (const { mesh } of meshes) mesh.place();
-  return meshes.map(({ mesh }) => mesh);
+  return meshes.map(({ mesh }) => mesh).concat(curved);
 }

@@ -32,8 +32,15 @@ if (other)
 
 /** The bodies of the other run, pale and transparent. */
 function buildCompared(stage) {
-  const material = stage.materials.colored({ transparent: true, opacity: 0.38, depthWrite: false });
-  return movingParts().map(({ name, geometry, items }, number) => {
+  const look = { transparent: true, opacity: 0.38, depthWrite: false }, material = stage.materials.colored(look);
+  const curved = paleBeams(stage.materials.make(0xffffff, { ...look, vertexColors: THREE.VertexColors }), other.pose);
+  curved.forEach((mesh, number) => {
+    mesh.follow = () => {
+      if (number === 0) writePose(other.motion, stage.time, other.pose);
+      mesh.shape(other.pose, 1);
+    };
+  });
+  return curved.concat(movingParts().map(({ name, geometry, items }, number) => {
     const mesh = named(name, makeCopies(geometry(items.length), material, items.length));
     mesh.setColors(items.map((item) => new THREE.Color(item.color).lerp(new THREE.Color(0xffffff), 0.35)));
     mesh.castShadow = mesh.receiveShadow = false;
@@ -44,5 +51,5 @@ function buildCompared(stage) {
       mesh.place();
     };
     return mesh;
-  });
+  }));
 }

@@ -74,43 +74,95 @@ static void joints_on_interfaces(void **state)
   assert_int_equal(cases, 15 * 7);
 }
 
+/* Supports on all frames, and springs between frames of one and of two bodies. */
 static void forces_on_interfaces(void **state)
 {
   (void)state;
-  static const int bodies[5] = {0, 1, 2, 3, 5};
+  static const int bodies[5] = {0, 1, 2, 3, 5}, springs[2][2] = {{2, 5}, {1, 2}};
   uint64_t seed = 13;
   for (int kind = 0; kind < pol_formulation_count(); kind++) {
     system_t sys;
     if (!is_supported(kind)) continue;
     build(&sys, &seed);
-    for (int i = 0; i < 10; i++) {
+    for (int i = 0; i < 5; i++) {
       char name[16];
-      snprintf(name, sizeof name, "load %d", i);
-      pol_force force = {.name = name,
-                         .type = i % 2 ? POL_APPLIED_FORCE : POL_APPLIED_TORQUE,
-                         .body = bodies[i / 2],
-                         .frame = POL_BODY_AXES};
-      random_numbers(&seed, force.vector, 3);
+      snprintf(name, sizeof name, "support %d", i);
+      pol_force force = {.name = name, .type = POL_SUPPORT, .body = bodies[i]};
       random_numbers(&seed, force.point, 3);
-      /* potentials are compared, which these have not */
-      force.type = POL_SUPPORT;
       for (int k = 0; k < 3; k++) {
         force.stiffness[k] = 2.0 + random_number(&seed);
         force.damping[k] = 1.0 + random_number(&seed);
       }
       assert_int_equal(pol_mechanism_add_force(sys.mechanism, &force, NULL), POL_OK);
-      pol_force spring = {.name = i % 2 ? "s odd" : "s even",
+    }
+    for (int i = 0; i < 2; i++) {
+      pol_force spring = {.name = i ? "inside" : "between",
                           .type = POL_SPRING_DAMPER,
                           .stiffness = {3.0},
                           .damping = {0.4},
                           .length = 0.2};
-      if (i > 1) continue;
-      spring.marker[0] = add_random_marker(sys.mechanism, i ? 1 : 2, &seed);
-      spring.marker[1] = add_random_marker(sys.mechanism, i ? 2 : 5, &seed);
+      for (int k = 0; k < 2; k++)
+        spring.marker[k] = add_random_marker(sys.mechanism, springs[i][k], &seed);
       assert_int_equal(pol_mechanism_add_force(sys.mechanism, &spring, NULL), POL_OK);
     }
     check_and_destroy(&sys, kind, &seed);
   }
+}
+
+/* Energy and momenta are the sums over the masses of the body. */
+static void sums_over_the_masses(void **state)
+{
+  (void)state;
+  static const double gravity[3] = {0.3, -2.0, -9.81};
+  uint64_t seed = 15;
+  point_masses p;
+  const pol_flexible_body body = random_flexible(&p, "a", 3, 0, &seed);
+  const double *q = p.amplitudes, *w = body.angular_velocity;
+  system_t sys = {0};
+  double R[9], kinetic = 0.0, potential = 0.0;
+  pol_momentum sum = {{0.0}, {0.0}}, momentum;
+  pol_energy energy;
+  unsigned char keep[MAX_NV];
+  pol_quat_to_matrix(body.rotation, R);
+  for (int i = 0; i < 9; i++) potential += 0.5 * q[i / 3] * p.stiffness[i] * q[i % 3];
+  for (int i = 0; i < p.count; i++) {
+    double rho[3], rate[3], x[3], u[3];
+    for (int c = 0; c < 3; c++) {
+      rho[c] = p.shape[i][0][c];
+      rate[c] = 0.0;
+      for (int k = 0; k < 3; k++) rho[c] += q[k] * p.shape[i][k + 1][c];
+      for (int k = 0; k < 3; k++) rate[c] += p.rates[k] * p.shape[i][k + 1][c];
+    }
+    for (int c = 0; c < 3; c++)
+      rate[c] += w[(c + 1) % 3] * rho[(c + 2) % 3] - w[(c + 2) % 3] * rho[(c + 1) % 3];
+    for (int c = 0; c < 3; c++) {
+      x[c] = body.position[c];
+      u[c] = body.velocity[c];
+      for (int k = 0; k < 3; k++) {
+        x[c] += R[3 * c + k] * rho[k];
+        u[c] += R[3 * c + k] * rate[k];
+      }
+      kinetic += 0.5 * p.mass[i] * u[c] * u[c];
+      potential -= p.mass[i] * gravity[c] * x[c];
+      sum.linear[c] += p.mass[i] * u[c];
+    }
+    for (int c = 0; c < 3; c++) {
+      const int a = (c + 1) % 3, b = (c + 2) % 3;
+      sum.angular[c] += p.mass[i] * (x[a] * u[b] - x[b] * u[a]);
+    }
+  }
+  assert_int_equal(pol_mechanism_create(&sys.mechanism), POL_OK);
+  pol_mechanism_set_gravity(sys.mechanism, gravity);
+  assert_int_equal(pol_mechanism_add_flexible_body(sys.mechanism, &body, NULL), POL_OK);
+  create_equations(&sys, POL_SO3XR3, &seed);
+  pol_formulation_initial(sys.formulation, sys.q, sys.v, keep);
+  pol_formulation_energy(sys.formulation, &(pol_point){.q = sys.q, .v = sys.v}, &energy);
+  pol_formulation_momentum(sys.formulation, sys.q, sys.v, &momentum);
+  assert_near(&energy.kinetic, &kinetic, 1, 1e-13);
+  assert_near(&energy.potential, &potential, 1, 1e-12);
+  assert_near(momentum.linear, sum.linear, 3, 1e-13);
+  assert_near(momentum.angular, sum.angular, 3, 1e-13);
+  destroy(&sys);
 }
 
 /* Only damping and stiffness: what follows or is an expression has no potential. */
@@ -124,12 +176,12 @@ static void loads_and_expressions(void **state)
     build(&sys, &seed);
     add_random_joint(sys.mechanism, "hinge", POL_REVOLUTE, 0, 1, 3, &seed);
     for (int i = 0; i < 6; i++) {
-      static const char *const texts[6] = {"'a.two'.position.x*b.velocity.y",
+      static const char *const texts[6] = {"a.two.position.x*b.velocity.y",
                                            "c.angular_velocity.z + hinge.force.x",
-                                           "'c.one'.angular_velocity_global.x^2",
-                                           "a.velocity.x*hinge.angle",
-                                           NULL,
-                                           "'c.one'.velocity.z*'a.one'.position.y"};
+                                           "c.one.angular_velocity_global.x^2*a.mode_rate.3",
+                                           "a.velocity.x*hinge.angle*c.mode.2",
+                                           "a.mode.1*a.mode.2 - c.mode_rate.1^2",
+                                           "c.one.velocity.z*a.one.position.y"};
       char name[16];
       snprintf(name, sizeof name, "load %d", i);
       pol_force force = {.name = name,
@@ -152,10 +204,9 @@ static void loads_and_expressions(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(free_bodies),
-      cmocka_unit_test(joints_on_interfaces),
-      cmocka_unit_test(forces_on_interfaces),
-      cmocka_unit_test(loads_and_expressions),
+      cmocka_unit_test(free_bodies),          cmocka_unit_test(joints_on_interfaces),
+      cmocka_unit_test(forces_on_interfaces), cmocka_unit_test(loads_and_expressions),
+      cmocka_unit_test(sums_over_the_masses),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* The models of beams in motion: a cable that rests on its catenary, a cantilever that a
  * growing moment rolls up, a free beam whose momentum is that of the loads. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "simulation/simulate.h"
@@ -49,6 +50,24 @@ static void cable_rests_on_its_catenary(void **state)
   pol_model_free(&model);
 }
 
+/* What is recorded of an element; x, y, z from the channel that ends with .x. */
+static void recorded(const pol_simulation *simulation, const char *channel, double found[3])
+{
+  pol_record *record;
+  assert_int_equal(pol_record_create(&record, simulation), POL_OK);
+  double *row = calloc((size_t)pol_record_count(record), sizeof *row);
+  assert_non_null(row);
+  pol_record_row(record, row);
+  int at = 0;
+  while (at < pol_record_count(record) &&
+         strcmp(pol_record_channel(record, at)->name, channel) != 0)
+    at++;
+  assert_true(at + 2 < pol_record_count(record));
+  memcpy(found, row + at, 3 * sizeof *row);
+  free(row);
+  pol_record_free(&record);
+}
+
 static void moment_rolls_a_cantilever_up(void **state)
 {
   (void)state;
@@ -57,6 +76,17 @@ static void moment_rolls_a_cantilever_up(void **state)
   const pol_marker_state tip = marker_of(simulation, "beam_last");
   assert_true(hypot(tip.position[0], tip.position[1]) < 1e-4);
   assert_near(tip.rotation, ((double[]){1, 0, 0, 0, 1, 0, 0, 0, 1}), 9, 1e-3);
+  /* the moment is the same in all sections, and bends by 2 pi/L about z */
+  const double moment = 2.0 * 3.14159265358979 * 2e11 * pow(0.02, 4.0) / 12.0;
+  double value[3];
+  recorded(simulation, "beam_3_4.torque_local.x", value);
+  assert_near(value, ((double[]){0.0, 0.0, moment}), 3, 2e-3 * moment);
+  recorded(simulation, "beam_3_4.curvature.x", value);
+  assert_near(value, ((double[]){0.0, 0.0, 2.0 * 3.14159265358979}), 3, 1e-2);
+  recorded(simulation, "beam_3_4.strain.x", value);
+  assert_near(value, ((double[]){0.0, 0.0, 0.0}), 3, 1e-5);
+  recorded(simulation, "beam_3_4.force_local.x", value);
+  assert_near(value, ((double[]){0.0, 0.0, 0.0}), 3, 1e-3 * moment);
   pol_simulation_free(&simulation);
   pol_model_free(&model);
 }

@@ -2,6 +2,7 @@
  * rigid body, against a beam; conserved quantities, orders, all index forms. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "point_masses.h"
@@ -185,7 +186,6 @@ static void triangle_moves_as_its_masses(void **state)
   (void)state;
   const double large = compare_triangles(1.0, "geom1", POL_SO3XR3),
                small = compare_triangles(0.1, "geom1", POL_SO3XR3);
-  printf("%g %g\n", large, small);
   assert_true(large < 0.02);
   assert_true(small < large / 60.0 && small > 1e-6);
 }
@@ -201,11 +201,10 @@ static pol_body rigid_of(const pol_flexible_body *flexible)
   body.name = "rigid";
   body.mass = m;
   for (int i = 0; i < 3; i++) centre[i] = flexible->first[i] / m;
-  const double square =
-      centre[0] * centre[0] + centre[1] * centre[1] + centre[2] * centre[2];
+  const double square = centre[0] * centre[0] + centre[1] * centre[1] + centre[2] * centre[2];
   for (int i = 0; i < 9; i++)
-    body.inertia[i] = (i % 4 ? 0.0 : S[0] + S[4] + S[8] - m * square) - S[i] +
-                      m * centre[i / 3] * centre[i % 3];
+    body.inertia[i] =
+        (i % 4 ? 0.0 : S[0] + S[4] + S[8] - m * square) - S[i] + m * centre[i / 3] * centre[i % 3];
   memcpy(body.rotation, flexible->rotation, sizeof body.rotation);
   pol_quat_to_matrix(body.rotation, R);
   for (int i = 0; i < 3; i++) {
@@ -263,7 +262,6 @@ static void stiff_body_is_rigid(void **state)
     pol_mechanism_free(&one);
     pol_mechanism_free(&other);
   }
-  printf("rigid limit: %g %g\n", apart[0], apart[1]);
   assert_true(apart[0] < 1e-2 && apart[1] < apart[0] / 50.0);
 }
 
@@ -315,8 +313,6 @@ static void free_body_conserves(void **state)
     double coarse[3], fine[3];
     drift_of("geom1", kinds[k], 2e-3, coarse);
     drift_of("geom1", kinds[k], 1e-3, fine);
-    printf("%s: %g %g %g, %g %g %g\n", pol_formulation_name((pol_formulation_kind)kinds[k]),
-           coarse[0], coarse[1], coarse[2], fine[0], fine[1], fine[2]);
     for (int i = 0; i < 3; i++) {
       assert_true(fine[i] < 1e-4);
       assert_true(fine[i] < coarse[i] / 3.5 || fine[i] < 1e-8);
@@ -424,11 +420,353 @@ static void all_methods_have_order_two(void **state)
       error[i] = largest_difference(x[i], reference, NUMBERS);
     }
     const double order = log2(error[0] / error[1]);
-    printf("%s, index %d, sigma %d, %s: %g %g, order %.2f\n", cases[k].method, (int)cases[k].index,
-           cases[k].sigma, pol_formulation_name(cases[k].kind), error[0], error[1], order);
     assert_true(order > 1.8 && order < 2.3);
     assert_true(error[1] < 5e-3);
   }
+}
+
+/* --- variable steps, events, restart, choice of the method ------------------------------------ */
+
+static void variable_steps_follow(void **state)
+{
+  (void)state;
+  double reference[NUMBERS], x[NUMBERS];
+  pol_settings settings = settings_of("geom1", 0.9, 1e-4, 0.4);
+  settings.options.index = POL_INDEX_2_STABILIZED;
+  run_swing(&settings, reference);
+  settings = settings_of("geom1", 0.9, 1e-3, 0.4);
+  settings.variable = 1;
+  settings.options.control.rtol = 1e-7;
+  settings.options.control.atol_translation = settings.options.control.atol_rotation = 1e-7;
+  run_swing(&settings, x);
+  assert_true(largest_difference(x, reference, NUMBERS) < 3e-5);
+}
+
+/* An event at an interface stops its frame; states before and after have the same position, and
+ * expressions read modes. */
+static void events_reset_interfaces(void **state)
+{
+  (void)state;
+  static const pol_change changes[] = {{"arm.two.velocity.x", "0"},
+                                       {"arm.two.velocity.y", "0.1*cos(arm.mode.1)"}};
+  const pol_event_rule rules[] = {
+      {"fall", "arm.mode.2 + arm.mode_rate.1*0 - 0.5e-3", 0, POL_EVENT_RECORD, 0, NULL},
+      {"stop", "t - 0.1", 1, POL_EVENT_RESET, 2, changes}};
+  pol_mechanism *mechanism = create_swing();
+  pol_settings settings = settings_of("geom1", 0.9, 1e-3, 0.2);
+  settings.num_events = 2;
+  settings.events = rules;
+  pol_simulation *simulation = start_with(mechanism, &settings);
+  int fallen = 0, stopped = 0;
+  while (!pol_simulation_finished(simulation)) {
+    take_step(simulation);
+    const int event = pol_simulation_event_index(simulation);
+    double modes[3];
+    pol_simulation_modes(simulation, 0, modes, NULL);
+    if (event == 0) {
+      assert_true(fabs(modes[1] - 0.5e-3) < 1e-8);
+      fallen++;
+    } else if (event == 1) {
+      pol_body_state two;
+      pol_simulation_body(simulation, 2, &two);
+      assert_true(fabs(two.velocity[0]) < 1e-10);
+      assert_true(fabs(two.velocity[1] - 0.1 * cos(modes[0])) < 1e-10);
+      assert_true(pol_simulation_summary(simulation)->velocity_residual < 1e-10);
+      stopped++;
+    }
+  }
+  assert_true(fallen > 0);
+  assert_int_equal(stopped, 1);
+  pol_simulation_free(&simulation);
+  pol_mechanism_free(&mechanism);
+}
+
+/* A saved state continues with the same bits, and belongs to this body only. */
+static void restart_repeats_the_run(void **state)
+{
+  (void)state;
+  pol_mechanism *mechanism = create_swing();
+  const pol_settings settings = settings_of("geom1", 0.9, 2e-3, 0.2);
+  pol_simulation *a = start_with(mechanism, &settings), *b = start_with(mechanism, &settings);
+  double x[2][NUMBERS];
+  size_t size;
+  for (int k = 0; k < 37; k++) take_step(a);
+  assert_int_equal(pol_simulation_save(a, NULL, &size), POL_OK);
+  void *bytes = malloc(size);
+  assert_int_equal(pol_simulation_save(a, bytes, &size), POL_OK);
+  char message[200];
+  assert_int_equal(pol_simulation_load(b, bytes, size, message, sizeof message), POL_OK);
+  step_to_end(a);
+  step_to_end(b);
+  numbers_of(a, x[0]);
+  numbers_of(b, x[1]);
+  assert_memory_equal(x[0], x[1], sizeof x[0]);
+  pol_simulation_free(&b);
+  /* another stiffness: another mechanism */
+  uint64_t seed = 33;
+  point_masses p;
+  pol_flexible_body body = random_flexible(&p, "arm", 3, 2, &seed);
+  pol_mechanism *other = create_mechanism(down);
+  add_flexible(other, &body);
+  b = start_with(other, &settings);
+  assert_int_equal(pol_simulation_load(b, bytes, size, message, sizeof message), POL_BAD_ARGUMENT);
+  free(bytes);
+  pol_simulation_free(&a);
+  pol_simulation_free(&b);
+  pol_mechanism_free(&mechanism);
+  pol_mechanism_free(&other);
+}
+
+static void unsupported_choices_are_refused(void **state)
+{
+  (void)state;
+  pol_mechanism *mechanism = create_swing();
+  char message[256];
+  for (int kind = POL_SO3_PIVOT; kind <= POL_DIRECTORS; kind += POL_DIRECTORS - POL_SO3_PIVOT) {
+    assert_int_equal(
+        pol_formulation_supports(mechanism, (pol_formulation_kind)kind, message, sizeof message),
+        POL_BAD_ARGUMENT);
+    assert_non_null(strstr(message, "does not support flexible bodies, such as 'arm'"));
+  }
+  pol_settings settings = settings_of("rattle", 1.0, 1e-3, 0.1);
+  pol_simulation *simulation;
+  pol_diagnostics d;
+  assert_int_equal(pol_simulation_create(&simulation, mechanism, &settings, &d), POL_BAD_ARGUMENT);
+  assert_non_null(strstr(d.message, "body 'arm' is flexible"));
+  settings = pol_settings_default();
+  settings.options.method = "auto";
+  settings.end = 0.05;
+  settings.step = 1e-3;
+  assert_int_equal(pol_settings_choose(mechanism, 0, &settings), POL_OK);
+  assert_string_equal(settings.options.method, "geom1");
+  assert_non_null(strstr(settings.choice, "flexible"));
+  simulation = start_with(mechanism, &settings);
+  step_to_end(simulation);
+  pol_simulation_free(&simulation);
+  pol_mechanism_free(&mechanism);
+}
+
+/* --- a rod ------------------------------------------------------------------------------------ */
+
+/* A slender rod along x, which bends in the xy plane: the four lowest modes of a rod that is
+ * clamped at the reference frame, phi = cosh bx - cos bx - s (sinh bx - sin bx), with
+ *
+ *     int phi^2 = L,   int phi = 2 s/b,   int x phi = 2/b^2,   phi(L) = +-2,   phi'(L) = +-2 b s.
+ */
+enum { ROD_MODES = 4 };
+static const double rod_length = 1.0, rod_mass = 2.0, rod_bending = 200.0, rod_twist = 1e-4;
+static const double rod_roots[ROD_MODES] = {1.875104068711961, 4.694091132974175, 7.854757438237613,
+                                            10.995540734875467};
+
+typedef struct rod {
+  double first[3 * (ROD_MODES + 1)], second[9 * (ROD_MODES + 1) * (ROD_MODES + 1)];
+  double stiffness[ROD_MODES * ROD_MODES], zero[3 * ROD_MODES];
+  double translation[2][3 * ROD_MODES], rotation[2][3 * ROD_MODES]; /* of the tip, of the middle */
+  pol_interface interfaces[3];
+} rod;
+
+static pol_flexible_body make_rod(rod *r)
+{
+  const int n = ROD_MODES + 1;
+  const double L = rod_length, m = rod_mass;
+  pol_flexible_body body = pol_flexible_body_default();
+  memset(r, 0, sizeof *r);
+  r->first[0] = 0.5 * m * L * L;
+  r->second[0] = m * L * L * L / 3.0;
+  r->second[4] = r->second[8] = rod_twist * L;
+  for (int k = 1; k < n; k++) {
+    const double root = rod_roots[k - 1], b = root / L, sign = k % 2 ? 1.0 : -1.0;
+    const double s = (cosh(root) + cos(root)) / (sinh(root) + sin(root));
+    r->first[3 * k + 1] = m * 2.0 * s / b;
+    r->second[9 * k + 1] = r->second[9 * n * k + 3] = m * 2.0 / (b * b);
+    r->second[9 * (n * k + k) + 4] = m * L;
+    r->stiffness[(k - 1) * n] = rod_bending * b * b * b * b * L;
+    r->translation[0][3 * (k - 1) + 1] = 2.0 * sign;
+    r->rotation[0][3 * (k - 1) + 2] = 2.0 * b * s * sign;
+    const double x = 0.5 * root;
+    r->translation[1][3 * (k - 1) + 1] = cosh(x) - cos(x) - s * (sinh(x) - sin(x));
+    r->rotation[1][3 * (k - 1) + 2] = b * (sinh(x) + sin(x) - s * (cosh(x) - cos(x)));
+  }
+  r->interfaces[0] = (pol_interface){.name = "root", .translation = r->zero, .rotation = r->zero};
+  r->interfaces[1] = (pol_interface){.name = "tip",
+                                     .position = {L, 0.0, 0.0},
+                                     .translation = r->translation[0],
+                                     .rotation = r->rotation[0]};
+  r->interfaces[2] = (pol_interface){.name = "middle",
+                                     .position = {0.5 * L, 0.0, 0.0},
+                                     .translation = r->translation[1],
+                                     .rotation = r->rotation[1]};
+  body.name = "rod";
+  body.mass = m * L;
+  body.num_modes = ROD_MODES;
+  body.first = r->first;
+  body.second = r->second;
+  body.stiffness = r->stiffness;
+  body.num_interfaces = 3;
+  body.interfaces = r->interfaces;
+  return body;
+}
+
+/* The rod in its modes or as a beam of elements, with a joint of its root to the ground. */
+static pol_mechanism *create_rod(int is_beam, pol_joint_type type, const double gravity[3])
+{
+  enum { NODES = 41 };
+  static const double origin[3] = {0.0, 0.0, 0.0}, axis[3] = {0.0, 0.0, 1.0};
+  pol_mechanism *mechanism = create_mechanism(gravity);
+  if (!is_beam) {
+    rod data;
+    const pol_flexible_body body = make_rod(&data);
+    add_flexible(mechanism, &body);
+    add_joint_at(mechanism, type, "root", POL_GROUND, 1, origin, type == POL_FIXED ? NULL : axis);
+    return mechanism;
+  }
+  double positions[3 * NODES] = {0.0}, rotations[4 * NODES] = {0.0};
+  pol_beam beam = {.name = "rod",
+                   .num_nodes = NODES,
+                   .positions = positions,
+                   .rotations = rotations,
+                   .mass = rod_mass,
+                   .strain = POL_BEAM_SE3};
+  const double stiffness[6] = {1e4, 1e6, rod_bending, 1e7, 1e7, 1e7};
+  for (int i = 0; i < 6; i++) beam.stiffness[7 * i] = stiffness[i];
+  for (int i = 0; i < 3; i++) beam.inertia[4 * i] = i == 0 ? 2.0 * rod_twist : rod_twist;
+  for (int k = 0; k < NODES; k++) {
+    positions[3 * k] = rod_length * k / (NODES - 1.0);
+    rotations[4 * k] = 1.0;
+  }
+  assert_int_equal(pol_mechanism_add_beam(mechanism, &beam, NULL), POL_OK);
+  add_joint_at(mechanism, type, "root", POL_GROUND, 0, origin, type == POL_FIXED ? NULL : axis);
+  return mechanism;
+}
+
+/* Frequencies, Hz, of motions in the plane, lowest first, without zeros. */
+static int frequencies_of(const pol_mechanism *mechanism, double *frequencies, int most)
+{
+  pol_analysis *analysis;
+  pol_modes *modes;
+  pol_diagnostics d;
+  int count = 0;
+  assert_int_equal(pol_analysis_create(&analysis, mechanism, 0.0, &d), POL_OK);
+  assert_int_equal(pol_modes_create(&modes, analysis, NULL, &d), POL_OK);
+  for (int k = 0; k < pol_modes_count(modes) && count < most; k++)
+    if (pol_modes_get(modes, k)->frequency > 1e-2)
+      frequencies[count++] = pol_modes_get(modes, k)->frequency;
+  pol_modes_free(&modes);
+  pol_analysis_free(&analysis);
+  return count;
+}
+
+/* Clamped: b^2 sqrt(EI/m); on a hinge: those of the beam, 3.9266^2 and so on. */
+static void rod_has_its_frequencies(void **state)
+{
+  (void)state;
+  double found[ROD_MODES], beam[ROD_MODES];
+  pol_mechanism *rods[2] = {create_rod(0, POL_FIXED, NULL), create_rod(0, POL_REVOLUTE, NULL)};
+  pol_mechanism *other = create_rod(1, POL_REVOLUTE, NULL);
+  assert_int_equal(frequencies_of(rods[0], found, ROD_MODES), ROD_MODES);
+  for (int k = 0; k < ROD_MODES; k++) {
+    const double exact =
+        rod_roots[k] * rod_roots[k] * sqrt(rod_bending / rod_mass) / (2.0 * acos(-1.0));
+    assert_near(&found[k], &exact, 1, 1e-8 * exact);
+  }
+  frequencies_of(rods[1], found, 2);
+  frequencies_of(other, beam, 2);
+  for (int k = 0; k < 2; k++) {
+    assert_near(&found[k], &beam[k], 1, 0.01 * beam[k]);
+  }
+  pol_mechanism_free(&rods[0]);
+  pol_mechanism_free(&rods[1]);
+  pol_mechanism_free(&other);
+}
+
+/* F L^3/(3 EI) at the tip, but for what higher modes add. */
+static void rod_bends_under_a_load(void **state)
+{
+  (void)state;
+  pol_mechanism *mechanism = create_rod(0, POL_FIXED, NULL);
+  pol_force force = pol_force_default();
+  pol_analysis *analysis;
+  pol_diagnostics d;
+  pol_body_state tip;
+  force.name = "load";
+  force.body = pol_mechanism_find_body(mechanism, "rod.tip");
+  force.vector[1] = 3.0;
+  assert_int_equal(pol_mechanism_add_force(mechanism, &force, NULL), POL_OK);
+  assert_int_equal(pol_analysis_create(&analysis, mechanism, 0.0, &d), POL_OK);
+  if (pol_analysis_equilibrium(analysis, NULL, NULL, &d) != POL_OK) fail_msg("%s", d.message);
+  const pol_state *at = pol_analysis_state(analysis);
+  pol_formulation_body_state(pol_analysis_formulation(analysis), at->q, at->v, force.body, &tip);
+  double sum = 0.0;
+  for (int k = 0; k < ROD_MODES; k++) sum += 4.0 / pow(rod_roots[k], 4.0);
+  const double of_modes = 3.0 * sum / rod_bending, exact = 3.0 / (3.0 * rod_bending);
+  assert_near(&tip.position[1], &of_modes, 1, 1e-9);
+  assert_near(&tip.position[1], &exact, 1, 1e-3 * exact);
+
+  /* the linearised equations have the modes as states: x'' = -w^2 x + b u, y = c x */
+  static const char *const input = "load.y", *const output = "rod.tip.position.y";
+  pol_linear_options options = pol_linear_options_default();
+  pol_linear *linear;
+  pol_errors errors = {0};
+  double gain = 0.0;
+  options.num_inputs = options.num_outputs = 1;
+  options.inputs = &input;
+  options.outputs = &output;
+  if (pol_linear_create(&linear, analysis, &options, &errors, &d) != POL_OK)
+    fail_msg("%s", d.message);
+  const int n = linear->n, half = n / 2;
+  assert_int_equal(half, ROD_MODES);
+  assert_string_equal(linear->state_names[0], "rod.mode.1");
+  assert_string_equal(linear->state_names[half], "rod.mode_rate.1");
+  for (int k = 0; k < half; k++)
+    gain -= linear->C[k] * linear->B[half + k] / linear->A[half + k + n * k];
+  /* about the bent rod, whose root and tip are not parallel */
+  assert_near(&gain, &(double){of_modes / 3.0}, 1, 1e-6);
+  pol_linear_free(&linear);
+  pol_analysis_free(&analysis);
+  pol_mechanism_free(&mechanism);
+}
+
+/* The distance of the middle from the line between the ends, in the plane; `inside`: of the body at
+ * the tip from the tip. */
+static double bow(const pol_simulation *simulation, int middle, int tip, double inside,
+                  double end[2])
+{
+  pol_body_state a, b;
+  pol_simulation_body(simulation, middle, &a);
+  pol_simulation_body(simulation, tip, &b);
+  for (int i = 0; i < 2; i++) end[i] = b.position[i] + inside * b.rotation[3 * i];
+  return (end[0] * a.position[1] - end[1] * a.position[0]) / hypot(end[0], end[1]);
+}
+
+/* A rod falls from the horizontal on a hinge and bends, mostly with 24.5 Hz: the place of its tip,
+ * and how far it bends.  Not for long: the tension of the fast rod makes the beam stiffer, which
+ * small displacements do not. */
+static void rod_swings_as_a_beam(void **state)
+{
+  (void)state;
+  static const double gravity[3] = {0.0, -9.81, 0.0};
+  pol_mechanism *one = create_rod(0, POL_REVOLUTE, gravity),
+                *other = create_rod(1, POL_REVOLUTE, gravity);
+  const int last = pol_mechanism_num_bodies(other) - 1;
+  pol_settings settings = settings_of("geom1", 0.8, 2e-4, 0.12);
+  pol_simulation *a = start_with(one, &settings), *b = start_with(other, &settings);
+  double largest = 0.0, apart = 0.0, places = 0.0;
+  while (!pol_simulation_finished(a)) {
+    double tip[2], end[2];
+    take_step(a);
+    take_step(b);
+    const double mine = bow(a, 3, 2, 0.0, tip);
+    const double theirs = bow(b, last / 2, last, rod_length / 160.0, end);
+    largest = fmax(largest, fabs(theirs));
+    apart = fmax(apart, fabs(mine - theirs));
+    for (int i = 0; i < 2; i++) places = fmax(places, fabs(tip[i] - end[i]));
+  }
+  assert_true(apart < 0.01 * largest);
+  assert_true(places < 0.001 * rod_length);
+  pol_simulation_free(&a);
+  pol_simulation_free(&b);
+  pol_mechanism_free(&one);
+  pol_mechanism_free(&other);
 }
 
 int main(void)
@@ -438,6 +776,13 @@ int main(void)
       cmocka_unit_test(stiff_body_is_rigid),
       cmocka_unit_test(free_body_conserves),
       cmocka_unit_test(all_methods_have_order_two),
+      cmocka_unit_test(variable_steps_follow),
+      cmocka_unit_test(events_reset_interfaces),
+      cmocka_unit_test(restart_repeats_the_run),
+      cmocka_unit_test(unsupported_choices_are_refused),
+      cmocka_unit_test(rod_has_its_frequencies),
+      cmocka_unit_test(rod_bends_under_a_load),
+      cmocka_unit_test(rod_swings_as_a_beam),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

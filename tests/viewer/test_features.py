@@ -128,6 +128,56 @@ class Parts(PageTest):
         self.assertGreaterEqual(sorted(heights)[len(heights) // 50], 4)
 
 
+class Beams(PageTest):
+    """A cantilever that a moment rolls up; colours and enlarged deformations."""
+
+    def beam_page(self):
+        page = pathlib.Path("beam.html")
+        if not page.exists():
+            make_page(Context.source / "models/beams/rolled_cantilever.json", "beam")
+        return page
+
+    def middle_line(self, settings):
+        self.open(self.beam_page(), "#paused&hide=floor&" + settings)
+        self.browser.run(FRAMES)
+        return self.browser.run("polhode.beam(0)")
+
+    def test_a_beam_is_one_curve(self):
+        points = self.middle_line("t=5")["points"][:-2]  # without the caps
+        self.assertEqual(self.browser.run("polhode.drawn('bodies')").count(["beam", 1]), 1)
+        # the circle that the moment closes: radius 1/(2 pi)
+        center = [sum(p[c] for p in points) / len(points) for c in range(3)]
+        radii = [math.dist(p, center) for p in points]
+        for radius in radii:
+            self.assertAlmostEqual(radius, 1 / (2 * math.pi), delta=4e-3)
+        steps = [math.dist(a, b) for a, b in zip(points, points[1:])]
+        self.assertLess(max(steps), 0.05)
+
+    def test_colours_follow_a_quantity(self):
+        plain = self.middle_line("t=2.5")["colors"]
+        self.assertTrue(all(math.dist(c, plain[0]) < 1e-6 for c in plain))
+        moved = self.middle_line("t=2.5&beams=displacement")["colors"]
+        self.assertGreater(math.dist(moved[0], moved[-3]), 0.2)
+        self.assertIn("displacement, m", self.browser.run("document.getElementById('ramp').textContent"))
+        self.assertIn("bending moment", self.browser.run(
+            "polhode.colorBeams('bending moment'); document.getElementById('ramp').textContent"))
+        high = float(self.browser.run("document.getElementById('ramp-high').textContent"))
+        with open("beam.csv", newline="", encoding="utf-8") as file:
+            rows = csv.DictReader(line for line in file if not line.startswith("#"))
+            largest = max(abs(float(row["beam_0_1.torque_local.z"])) for row in rows)
+        self.assertAlmostEqual(high, largest, delta=0.1 * largest)
+        self.assertEqual(self.state()["beamColor"], "bending moment")
+
+    def test_deformations_are_enlarged(self):
+        once, five = (self.middle_line(f"t=0.3&deformation={scale}")["points"][-3] for scale in (1, 5))
+        self.assertGreater(once[1], 1e-3)
+        self.assertAlmostEqual(five[1], 5 * once[1], delta=0.01 * five[1])
+        self.open(self.beam_page(), "#paused&beams=colour&deformation=0")
+        notice = self.state()["notice"]
+        self.assertIn("beams=colour: must be one of displacement, axial strain", notice)
+        self.assertIn("deformation=0: must be from 1 to 1000", notice)
+
+
 class Light(PageTest):
     def test_colours_do_not_clip(self):
         page = one_body("orange", {"shapes": [{"type": "box", "size": [1, 1, 1], "color": "#e69f00"}]})

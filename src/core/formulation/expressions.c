@@ -110,7 +110,10 @@ static void visit_links(const pol_formulation *f, link_walk *w)
           const poli_target col = target_of(f, reads.body[b]);
           if (col.dim) visit(f, w, 0, row, col.v, col.dim, &link->coupling[a][b]);
         }
-        if (reads.column >= 0) visit(f, w, 0, row, reads.column, 1, &link->column[a]);
+        /* all columns of a body have the same rows, so that blocks have one stride */
+        if (reads.column >= 0)
+          visit(f, w, 0, row, w->coupling ? reads.owner.v : reads.column, reads.owner.dim,
+                &link->column[a]);
         if (reads.num_rows) visit(f, w, 1, row, reads.row, reads.num_rows, &link->feedback[a]);
       }
     }

@@ -105,11 +105,12 @@ void poli_expressions_blame(const pol_formulation *formulation, int number, char
 
 /* What a signal depends on, wherever it is evaluated. */
 typedef struct poli_signal_reads {
-  int body[2];     /* POL_GROUND for none */
-  int row;         /* of the first multiplier */
-  int num_rows;    /* 0 for none */
-  int column;      /* a velocity, of a state or a mode; -1 for none */
-  int of_position; /* not that velocity, but its coordinate, the amplitude of the mode */
+  int body[2];       /* POL_GROUND for none */
+  int row;           /* of the first multiplier */
+  int num_rows;      /* 0 for none */
+  int column;        /* a velocity, of a state or a mode; -1 for none */
+  poli_target owner; /* the velocities of the state, or of the body of the mode */
+  int of_position;   /* not that velocity, but its coordinate, the amplitude of the mode */
 } poli_signal_reads;
 
 /* Variations and velocities are those of mechanism/joint.h: (dphi1, dx1, dphi2, dx2). */

@@ -348,6 +348,20 @@ void poli_instant_force(const poli_instant *now, int force, double vector[3], do
   poli_v3_add_scaled_cross(-1.0, arm, vector, torque);
 }
 
+void poli_instant_beam(const poli_instant *now, int force, double strain[3], double curvature[3],
+                       double section_force[3], double moment[3])
+{
+  const poli_force_kernel *kernel = &now->formulation->forces[force].kernel;
+  double e[6], f[6];
+  poli_frame frames[2];
+  force_frames(now, kernel, frames);
+  poli_beam_strain(&kernel->beam, &frames[0], &frames[1], e, f);
+  poli_v3_copy(e, curvature);
+  poli_v3_copy(e + 3, strain);
+  poli_v3_copy(f, moment);
+  poli_v3_copy(f + 3, section_force);
+}
+
 void poli_instant_reaction(const poli_instant *now, int joint, double force[3], double torque[3])
 {
   const pol_formulation *formulation = now->formulation;

@@ -32,6 +32,10 @@ void poli_instant_coordinate(const poli_instant *now, int joint, int index, doub
  * wrench acts on the first body at the same point, except for callbacks, which define both.  Zero
  * if it cannot be evaluated.  Reads t, q, v and history; with expressions also lambda. */
 void poli_instant_force(const poli_instant *now, int force, double vector[3], double torque[3]);
+/* A beam element: its strains and curvatures against the relaxed beam, and the forces and moments
+ * in its section, in the axes of the section; x along the beam. */
+void poli_instant_beam(const poli_instant *now, int force, double strain[3], double curvature[3],
+                       double section_force[3], double moment[3]);
 double poli_instant_joint_spring(const poli_instant *now, int force);
 void poli_instant_variables(const poli_instant *now, double *values);
 void poli_instant_energy(const poli_instant *now, pol_energy *energy);

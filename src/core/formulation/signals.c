@@ -35,11 +35,13 @@ poli_signal_reads poli_signal_dependence(const pol_formulation *formulation,
     break;
   case POLI_SIGNAL_STATE:
     reads.column = f->state_v + signal->object;
+    reads.owner = (poli_target){reads.column, 1};
     break;
   case POLI_SIGNAL_MODE:
   case POLI_SIGNAL_MODE_RATE:
     reads.column =
         f->bodies[signal->object].v + f->bodies[signal->object].place.base->dim + signal->component;
+    reads.owner = (poli_target){f->bodies[signal->object].v, f->bodies[signal->object].chart->dim};
     reads.of_position = signal->kind == POLI_SIGNAL_MODE;
     break;
   case POLI_SIGNAL_POSITION:

@@ -141,7 +141,7 @@ static void check_integrals(poli_rules *check, const pol_flexible_body *body)
           poli_refuse(check, path, "", "", "must be the transpose of second[%d][%d]", b, a);
     }
   if (body->inertia) check_matrix(check, "inertia", body->inertia, body->num_modes);
-  if (check->broken > before) return;
+  if (check->broken > before || !(body->mass > 0.0)) return;
   double *M = malloc((size_t)n * (size_t)n * sizeof *M);
   if (!M) {
     check->status = POL_NO_MEMORY;

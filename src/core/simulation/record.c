@@ -20,6 +20,11 @@ static const char *const axes[] = {"x", "y", "z"};
 static const char *const quaternion_parts[] = {"w", "x", "y", "z"};
 /* Of a joint, in global axes and in those of its first marker. */
 static const char *const reactions[] = {"force", "torque", "force_local", "torque_local"};
+/* Of a beam element, in the axes of its section. */
+static const struct {
+  const char *name, *unit;
+} section_quantities[] = {
+    {"strain", "1"}, {"curvature", "1/m"}, {"force_local", "N"}, {"torque_local", "N m"}};
 /* One for each row of a joint. */
 static const char *const ordinals[POL_MAX_JOINT_ROWS] = {"1", "2", "3", "4", "5", "6"};
 
@@ -248,6 +253,9 @@ static size_t add_all(pol_record *record)
       add_effort(record, &used, "forces", force->name, axes[i], 0);
     for (int i = 0; i < 3 && has_torque(force); i++)
       add_effort(record, &used, "forces", force->name, axes[i], 1);
+    for (int i = 0; i < 12 && force->type == POL_BEAM; i++)
+      add_channel(record, &used, "forces", force->name, section_quantities[i / 3].name, axes[i % 3],
+                  section_quantities[i / 3].unit);
   }
   for (int i = 0; i < pol_mechanism_num_drives(mechanism); i++) {
     const pol_drive *drive = pol_mechanism_drive(mechanism, i);
@@ -404,6 +412,10 @@ void pol_record_row(const pol_record *record, double *row)
     poli_instant_force(&now, k, vector, torque);
     for (int i = 0; i < 3 && has_force(force); i++) *row++ = vector[i];
     for (int i = 0; i < 3 && has_torque(force); i++) *row++ = torque[i];
+    if (force->type == POL_BEAM) {
+      poli_instant_beam(&now, k, row, row + 3, row + 6, row + 9);
+      row += 12;
+    }
   }
   for (int i = 0; i < pol_mechanism_num_drives(mechanism); i++)
     *row++ = pol_formulation_drive_effort(formulation, &at, i);

@@ -141,22 +141,26 @@ static int ends_with_component(const char *name, const char *what)
   return at != NULL && strlen(at) == strlen(what) + 1;
 }
 
-enum { NUM_RANKS = 5, NOT_SHOWN = NUM_RANKS };
+enum { NUM_RANKS = 7, NOT_SHOWN = NUM_RANKS };
 
-/* Which channels go first where not all find room: numbers of the whole, of joints and drives; then
- * forces, which are arrows too; velocities; markers; the same quantities in other axes. */
-static int rank_of(const char *name)
+/* Which channels go first where not all find room: numbers of the whole, of joints and drives; the
+ * forces and the strains in the sections of beams, which are colours; then forces, which are arrows
+ * too; velocities; markers; the same quantities in other axes. */
+static int rank_of(const pol_channel *channel)
 {
+  const char *name = channel->name;
   if (strcmp(name, "t") == 0) return NOT_SHOWN;
-  if (strncmp(name, "marker.", 7) == 0) return 3;
+  if (strncmp(name, "marker.", 7) == 0) return 5;
+  if (strcmp(channel->group, "forces") == 0 && strstr(channel->quantity, "_local.")) return 1;
+  if (ends_with_component(name, ".strain.") || ends_with_component(name, ".curvature.")) return 2;
   if (ends_with_component(name, ".position.") || ends_with_component(name, ".quaternion."))
     return NOT_SHOWN; /* of a body: the frames have it */
   if (strncmp(name, "energy.", 7) == 0 || strncmp(name, "momentum.", 9) == 0 ||
       strncmp(name, "residual.", 9) == 0)
     return 0;
-  if (strstr(name, "_local.") || strstr(name, ".multiplier.") || strstr(name, "_global.")) return 4;
-  if (ends_with_component(name, ".force.") || ends_with_component(name, ".torque.")) return 1;
-  if (ends_with_component(name, "velocity.")) return 2;
+  if (strstr(name, "_local.") || strstr(name, ".multiplier.") || strstr(name, "_global.")) return 6;
+  if (ends_with_component(name, ".force.") || ends_with_component(name, ".torque.")) return 3;
+  if (ends_with_component(name, "velocity.")) return 4;
   return 0;
 }
 
@@ -172,11 +176,11 @@ static void choose_channels(poli_frames *frames, const pol_result *result)
   const int room = fit < MAX_CHANNELS ? fit : MAX_CHANNELS;
   int shown = 0;
   for (int i = 0; i < pol_result_count(result); i++)
-    shown += rank_of(pol_result_channel(result, i)->name) != NOT_SHOWN;
+    shown += rank_of(pol_result_channel(result, i)) != NOT_SHOWN;
   frames->num_channels = 0;
   for (int rank = 0; rank < NUM_RANKS; rank++)
     for (int i = 0; i < pol_result_count(result) && frames->num_channels < room; i++)
-      if (rank_of(pol_result_channel(result, i)->name) == rank)
+      if (rank_of(pol_result_channel(result, i)) == rank)
         frames->channels[frames->num_channels++] = i;
   qsort(frames->channels, (size_t)frames->num_channels, sizeof *frames->channels, by_number);
   frames->left_out = shown - frames->num_channels;
