@@ -42,7 +42,7 @@ typedef struct reduction {
   poli_cholesky *cholesky;
   double shift;
   double *work, *product; /* num_inner */
-  double center[3], mass, J[9];
+  double center[3], mass, J[9], inverse[9];
   double *rigid; /* rows x 6 */
   int num_basis, room;
   double *basis; /* rows x num_basis */
@@ -181,29 +181,31 @@ static pol_status weigh(reduction *r)
   for (int i = 0; i < 9; i++)
     r->J[i] = 0.5 * (G[6 * (3 + i / 3) + 3 + i % 3] + G[6 * (3 + i % 3) + 3 + i / 3]);
   free(product);
-  /* the squares of its principal radii of gyration; the smallest of a line is zero */
+  /* J^-1 by its cofactors; that of masses on a line is singular */
   const double *J = r->J;
-  const double det = J[0] * (J[4] * J[8] - J[5] * J[7]) - J[1] * (J[3] * J[8] - J[5] * J[6]) +
-                     J[2] * (J[3] * J[7] - J[4] * J[6]);
+  double det = 0.0;
+  for (int i = 0; i < 9; i++) {
+    const int a = (i % 3 + 1) % 3, b = (i % 3 + 2) % 3, c = (i / 3 + 1) % 3, d = (i / 3 + 2) % 3;
+    r->inverse[i] = J[3 * a + c] * J[3 * b + d] - J[3 * a + d] * J[3 * b + c];
+    if (i < 3) det += J[3 * i] * r->inverse[i];
+  }
   if (!(det > 1e-24 * pow(J[0] + J[4] + J[8], 3.0)))
     return refuse(r, "mass_matrix",
                   "must have a moment of inertia about every axis: give the nodes of a line "
                   "rotational inertia");
+  for (int i = 0; i < 9; i++) r->inverse[i] /= det;
   return POL_OK;
 }
 
 /* Removes the rigid motions from a vector, so that it is orthogonal to them by mass. */
 static void remove_rigid(const reduction *r, double *u, double *product)
 {
-  double G[36], amount[6];
-  int column;
-  for (int i = 0; i < 36; i++) G[i] = 0.0;
-  for (int i = 0; i < 3; i++) G[7 * i] = r->mass;
-  for (int i = 0; i < 9; i++) G[6 * (3 + i / 3) + 3 + i % 3] = r->J[i];
+  double momentum[6], amount[6] = {0.0};
   multiply(r->fe->mass_pattern, r->fe->mass, u, product);
   for (int d = 0; d < 6; d++)
-    amount[d] = dot(r->n, r->rigid + (size_t)d * (size_t)r->rows, product);
-  if (poli_full_solve(6, G, 1, amount, &column)) return; /* not of a positive J */
+    momentum[d] = dot(r->n, r->rigid + (size_t)d * (size_t)r->rows, product);
+  for (int i = 0; i < 3; i++) amount[i] = momentum[i] / r->mass;
+  for (int i = 0; i < 9; i++) amount[3 + i / 3] += r->inverse[i] * momentum[3 + i % 3];
   for (int d = 0; d < 6; d++)
     for (int i = 0; i < r->rows; i++)
       u[i] -= amount[d] * r->rigid[(size_t)d * (size_t)r->rows + (size_t)i];
