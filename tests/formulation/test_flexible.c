@@ -109,6 +109,49 @@ static void forces_on_interfaces(void **state)
   }
 }
 
+/* Springs, a reflected inertia, a drive and a coupling of hinges at interfaces. */
+static void hinges_with_axes(void **state)
+{
+  (void)state;
+  static const int ends[3][2] = {{POL_GROUND, 1}, {2, 3}, {3, 5}};
+  static const char *const names[3] = {"first", "second", "third"};
+  uint64_t seed = 16;
+  for (int kind = 0; kind < pol_formulation_count(); kind++) {
+    system_t sys;
+    if (!is_supported(kind)) continue;
+    build(&sys, &seed);
+    for (int k = 0; k < 3; k++) {
+      pol_joint_axis axis = pol_joint_axis_default();
+      pol_joint joint = {.name = names[k], .type = POL_REVOLUTE, .axes = &axis};
+      axis.stiffness = 0.7 + k;
+      axis.damping = 0.2;
+      axis.armature = 0.3 + 0.1 * k;
+      for (int i = 0; i < 2; i++)
+        joint.marker[i] = add_random_marker(sys.mechanism, ends[k][i], &seed);
+      assert_int_equal(pol_mechanism_add_joint(sys.mechanism, &joint, NULL), POL_OK);
+    }
+    const pol_drive drive = {
+        .name = "drive",
+        .joint = 0,
+        .coordinate = POL_DRIVE_ROTATION,
+        .function = {.type = POL_HARMONIC, .amplitude = 0.4, .frequency = 0.3}};
+    const pol_coupling coupling = {.name = "gear",
+                                   .joint = {1, 2},
+                                   .coordinate = {POL_DRIVE_ROTATION, POL_DRIVE_ROTATION},
+                                   .factor = {1.0, -2.0}};
+    assert_int_equal(pol_mechanism_add_drive(sys.mechanism, &drive, NULL), POL_OK);
+    assert_int_equal(pol_mechanism_add_coupling(sys.mechanism, &coupling, NULL), POL_OK);
+    create_equations(&sys, (pol_formulation_kind)kind, &seed);
+    const pol_pattern *W = sys.patterns.coupling, *B = sys.patterns.constraint;
+    const unsigned all = POL_INERTIA | POL_FORCE | POL_REACTION;
+    check_matrix(&sys, POL_JACOBIAN, B, POSITION_VARIED, POL_POSITION, sys.dae->num_holonomic);
+    check_matrix(&sys, POL_CURVATURE, B, POSITION_VARIED, POL_VELOCITY, sys.m);
+    check_matrix(&sys, POL_DAMPING, W, VELOCITY_VARIED, POL_FORCE, sys.nv);
+    check_matrix(&sys, POL_STIFFNESS | POL_GEOMETRIC_STIFFNESS, W, POSITION_VARIED, all, sys.nv);
+    destroy(&sys);
+  }
+}
+
 /* Energy and momenta are the sums over the masses of the body. */
 static void sums_over_the_masses(void **state)
 {
@@ -206,7 +249,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(free_bodies),          cmocka_unit_test(joints_on_interfaces),
       cmocka_unit_test(forces_on_interfaces), cmocka_unit_test(loads_and_expressions),
-      cmocka_unit_test(sums_over_the_masses),
+      cmocka_unit_test(hinges_with_axes),     cmocka_unit_test(sums_over_the_masses),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

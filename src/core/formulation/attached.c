@@ -149,8 +149,10 @@ static void put_column(double *out, int width, int row, int col, const double x[
   for (int i = 0; i < 3; i++) out[(row + i) * width + col] = x[i];
 }
 
-/* The columns of the reference frame in A, d(A z)/dzeta, d(A z' + c)/dzeta and dc/dz. */
-static void set_frame_columns(const local *a, const poli_frame *r, int n, double *const out[4])
+/* The columns of the reference frame in A and, if `all` are wanted, d(A z)/dzeta, d(A z' + c)/dzeta
+ * and dc/dz. */
+static void set_frame_columns(const local *a, const poli_frame *r, int all, int n,
+                              double *const out[4])
 {
   double skew[9], block[9], turned[9], wd[3], velocity[3], acceleration[3], inner[3], eta[3];
   for (int i = 0; i < 9; i++) turned[i] = a->E[3 * (i % 3) + i / 3];
@@ -159,6 +161,7 @@ static void set_frame_columns(const local *a, const poli_frame *r, int n, double
   poli_m3_multiply(r->R, skew, block);
   put(out[0], n, 3, 0, -1.0, block);
   for (int i = 0; i < 3; i++) out[0][(3 + i) * n + 3 + i] = 1.0;
+  if (!all) return;
   /* -R (...)~ of the velocity and of the acceleration relative to the reference point */
   poli_v3_add(r->wd, r->wb, wd);
   poli_v3_cross(r->w, a->p, inner);
@@ -188,16 +191,19 @@ static void set_frame_columns(const local *a, const poli_frame *r, int n, double
 
 /* The columns of a mode with the shapes psi and theta. */
 static void set_mode_columns(const local *a, const poli_frame *r, const double psi[3],
-                             const double theta[3], int n, int col, double *const out[4])
+                             const double theta[3], int all, int n, int col, double *const out[4])
 {
   double t[3], W[3], Wd[3], wd[3], eta[3], change[3], x[3], y[3], slope[9], global[3];
-  poli_v3_add(r->wd, r->wb, wd);
   poli_m3_apply(a->T, theta, t);
+  put_column(out[0], n, 0, col, t);
+  poli_m3_apply(r->R, psi, global);
+  put_column(out[0], n, 3, col, global);
+  if (!all) return;
+  poli_v3_add(r->wd, r->wb, wd);
   poli_m3_apply_transposed(a->E, r->w, W);
   poli_m3_apply_transposed(a->E, wd, Wd);
   poli_m3_apply(a->T, a->spin, eta);
   poli_m3_apply(a->slope, theta, change); /* of T theta' */
-  put_column(out[0], n, 0, col, t);
   /* A z: W x t + d(T theta') */
   poli_v3_copy(change, x);
   poli_v3_add_scaled_cross(1.0, W, t, x);
@@ -218,9 +224,7 @@ static void set_mode_columns(const local *a, const poli_frame *r, const double p
   poli_v3_add(x, change, x);
   poli_v3_add(x, y, x);
   put_column(out[3], n, 0, col, x);
-  /* R psi; R (w x psi); R (w' x psi + w x (w x psi)); 2 R (w x psi) */
-  poli_m3_apply(r->R, psi, global);
-  put_column(out[0], n, 3, col, global);
+  /* R (w x psi); R (w' x psi + w x (w x psi)); 2 R (w x psi) */
   poli_v3_cross(r->w, psi, x);
   poli_m3_apply(r->R, x, global);
   put_column(out[1], n, 3, col, global);
@@ -241,31 +245,32 @@ static void add_product(const double *A, int n, const poli_map B, int cols, doub
 }
 
 void poli_attached_maps(const poli_chart_point *at, const poli_frame *reference,
-                        const poli_chart_maps *base, double *maps, double *workspace)
+                        const poli_chart_maps *base, int all, double *maps, double *workspace)
 {
   const poli_chart_place *place = at->place;
   const int modes = place->flexible->num_modes, cols = place->base->dim, dim = cols + modes;
-  const int n = 6 + modes;
+  const int n = 6 + modes, count = all ? 4 : 1;
   double *start = base ? workspace : maps;
   double *const of_z[4] = {start, start + 6 * n, start + 12 * n, start + 18 * n};
-  memset(start, 0, 24 * (size_t)n * sizeof *start);
+  memset(start, 0, 6 * (size_t)count * (size_t)n * sizeof *start);
   if (place->interface) {
     local a;
     set_local(at, &a);
-    set_frame_columns(&a, reference, n, of_z);
+    set_frame_columns(&a, reference, all, n, of_z);
     for (int k = 0; k < modes; k++)
       set_mode_columns(&a, reference, place->interface->translation + 3 * k,
-                       place->interface->rotation + 3 * k, n, 6 + k, of_z);
+                       place->interface->rotation + 3 * k, all, n, 6 + k, of_z);
   } else {
     for (int i = 0; i < 6; i++) of_z[0][i * n + i] = 1.0;
   }
   if (!base) return;
-  memset(maps, 0, 24 * (size_t)dim * sizeof *maps);
-  for (int m = 0; m < 4; m++) {
+  memset(maps, 0, 6 * (size_t)count * (size_t)dim * sizeof *maps);
+  for (int m = 0; m < count; m++) {
     add_product(of_z[m], n, base->L, cols, maps + 6 * m * dim, dim);
     for (int i = 0; i < 6; i++)
       memcpy(maps + (6 * m + i) * dim + cols, of_z[m] + i * n + 6, (size_t)modes * sizeof *maps);
   }
+  if (!all) return;
   add_product(of_z[0], n, base->N1, cols, maps + 6 * dim, dim);
   add_product(of_z[3], n, base->N1, cols, maps + 12 * dim, dim);
   add_product(of_z[0], n, base->N2, cols, maps + 12 * dim, dim);

@@ -41,10 +41,10 @@ static inline size_t poli_attached_size(const poli_chart *chart)
   return 24 * (size_t)chart->dim;
 }
 
-/* The maps of a frame, overwritten.  reference: the reference frame at this point, base: the maps
- * of its chart there; NULL if that is direct. */
+/* The maps of a frame, overwritten: all of them, or L alone.  reference: the reference frame at
+ * this point, base: the maps of its chart there; NULL if that is direct. */
 void poli_attached_maps(const poli_chart_point *at, const poli_frame *reference,
-                        const poli_chart_maps *base, double *maps, double *workspace);
+                        const poli_chart_maps *base, int all, double *maps, double *workspace);
 
 /* out += L^T r, chart->dim numbers. */
 void poli_attached_pull_back(const poli_chart_point *at, const poli_frame *reference,

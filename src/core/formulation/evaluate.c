@@ -832,7 +832,9 @@ static void place_flexible(const evaluation *e, int b, const poli_chart_point *a
       body->place.base->maps(at, reference, base);
     }
   }
-  if (needs_maps) poli_attached_maps(at, reference, base, e->attached + body->maps, e->wide);
+  if (needs_maps)
+    poli_attached_maps(at, reference, base, (e->want & matrix_terms) != 0, e->attached + body->maps,
+                       e->wide);
 }
 
 pol_status poli_formulation_evaluate(const pol_point *at, unsigned want, const pol_terms *out,

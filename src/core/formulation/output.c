@@ -644,7 +644,7 @@ pol_status poli_formulation_add_rows(const pol_formulation *formulation, const p
   poli_chart_maps maps;
   if (!wide) return POL_NO_MEMORY;
   const poli_chart_maps *base = reference_at(&point, &reference, &maps);
-  poli_attached_maps(&point, &reference, base, wide, wide + size);
+  poli_attached_maps(&point, &reference, base, 1, wide, wide + size);
   const double *L = wide, *N1 = wide + 6 * dim;
   for (int j = 0; j < dim; j++)
     for (int i = 0; i < 6; i++) {
