@@ -77,7 +77,8 @@ typedef struct pol_reduction_options {
 /* 10 modes, no damping. */
 pol_reduction_options pol_reduction_options_default(void);
 
-/* A reduced body.  Its modes are the free modes of the body, orthonormal by mass, within the
+/* A reduced body.  Its modes are the free modes of the body, orthogonal by mass, with a
+ * largest displacement of 1, within the
  * displacements that the normal modes and the constraint modes (those of moving one interface
  * alone) span: the Craig-Bampton method.  The rigid motions are left out, so that the reference
  * frame is the mean (Tisserand) frame: its origin is the centre of mass, and deformations have no

@@ -334,10 +334,11 @@ static void print_shape_mass(const pol_model *model, int index)
                   c[2]);
 }
 
-/* Of a mode of a reduced body, Hz: modes are orthonormal by mass. */
+/* Of a mode of a reduced body, Hz: modes are orthogonal. */
 static double mode_frequency(const pol_flexible_body *body, int mode)
 {
-  return sqrt(body->stiffness[mode * (body->num_modes + 1)]) / 6.28318530717958647692;
+  const int at = mode * (body->num_modes + 1);
+  return sqrt(body->stiffness[at] / body->inertia[at]) / 6.28318530717958647692;
 }
 
 /* Flexible bodies that were reduced from finite elements: their modes. */
@@ -536,10 +537,10 @@ static void add_parts(json_t **object, const pol_model *model)
     const pol_body *body = pol_mechanism_body(mechanism, i);
     char keeps[96];
     describe_keep(body->keep, keeps, sizeof keeps);
-    json_t *item = json_pack("{s:s, s:s, s:o, s:s}",                  //
-                             "name", body->name,                      //
-                             "type", body_type(body),                 //
-                             "mass", cli_json_number(body->mass),     //
+    json_t *item = json_pack("{s:s, s:s, s:o, s:s}",              //
+                             "name", body->name,                  //
+                             "type", body_type(body),             //
+                             "mass", cli_json_number(body->mass), //
                              "keeps", keeps);
     const pol_shape_mass *from = shape_mass_of(model, i);
     if (!body->point) cli_json_set(&item, "inertia", cli_json_numbers(body->inertia, 9));

@@ -431,8 +431,20 @@ static pol_status make_basis(reduction *r)
 
 /* --- the reduced body ------------------------------------------------------------------------- */
 
-/* Replaces the basis by its eigenvectors, orthonormal by mass, of ascending frequency. */
-static pol_status solve_reduced(reduction *r, double *squares)
+/* Largest displacement of a mode; rotations count at the distance of a radius of gyration, so that
+ * the torsion of a line of nodes has one too. */
+static double largest_part(const reduction *r, const double *u)
+{
+  const double radius = sqrt(fmin(r->J[0], fmin(r->J[4], r->J[8])) / r->mass);
+  double largest = 0.0;
+  for (int i = 0; i < r->n; i++)
+    largest = fmax(largest, fabs(u[i]) * (i % r->fe->freedoms < 3 ? 1.0 : radius));
+  return largest;
+}
+
+/* Replaces the basis by its eigenvectors, of ascending frequency, with a largest displacement of 1;
+ * squares of their angular frequencies, and their masses. */
+static pol_status solve_reduced(reduction *r, double *squares, double *masses)
 {
   const int m = r->num_basis, n = r->n;
   const size_t all = (size_t)m * (size_t)m;
@@ -482,22 +494,24 @@ static pol_status solve_reduced(reduction *r, double *squares)
     for (int k = 0; k < m; k++) r->basis[(size_t)k * (size_t)r->rows + (size_t)i] = row[k];
   }
   for (int k = 0; k < m && !status; k++) {
-    double *u = r->basis + (size_t)k * (size_t)r->rows, largest = 0.0;
+    double *u = r->basis + (size_t)k * (size_t)r->rows;
     squares[k] = 1.0 / values[m - 1 - k];
     remove_rigid(r, u, product);
     /* the first of the large displacements is positive */
-    for (int i = 0; i < n; i++) largest = fmax(largest, fabs(u[i]));
+    const double largest = largest_part(r, u);
     int first = 0;
     while (first < n - 1 && fabs(u[first]) < 0.5 * largest) first++;
-    const double sign = u[first] < 0.0 ? -1.0 : 1.0;
-    for (int i = 0; i < r->rows; i++) u[i] *= sign;
+    const double scale = u[first] < 0.0 ? -1.0 / largest : 1.0 / largest;
+    for (int i = 0; i < r->rows; i++) u[i] *= scale;
+    masses[k] = scale * scale;
   }
   free(arena.memory);
   return status;
 }
 
 /* Copies the results into one block of memory, which starts with the reduced body. */
-static pol_status make_body(reduction *r, const double *squares, pol_reduced_body **reduced)
+static pol_status make_body(reduction *r, const double *squares, const double *masses,
+                            pol_reduced_body **reduced)
 {
   static const double two_pi = 6.28318530717958647692;
   const int m = r->num_basis, fields = m + 1;
@@ -531,9 +545,10 @@ static pol_status make_body(reduction *r, const double *squares, pol_reduced_bod
   for (int k = 0; k < m; k++) {
     const double speed = sqrt(squares[k]);
     frequencies[k] = speed / two_pi;
-    stiffness[k * m + k] = squares[k];
-    inertia[k * m + k] = 1.0;
-    damping[k * m + k] = 2.0 * o->damping * speed + o->rayleigh[0] + o->rayleigh[1] * squares[k];
+    stiffness[k * m + k] = masses[k] * squares[k];
+    inertia[k * m + k] = masses[k];
+    damping[k * m + k] =
+        masses[k] * (2.0 * o->damping * speed + o->rayleigh[0] + o->rayleigh[1] * squares[k]);
   }
   for (int i = 0; i < r->count; i++) {
     double *translation = motions + 6 * m * i, *rotation = translation + 3 * m;
@@ -607,10 +622,10 @@ pol_status pol_reduce(pol_reduced_body **reduced, const pol_finite_elements *ele
   pol_status status = r.memory ? place_interfaces(&r) : POL_NO_MEMORY;
   if (!status) status = weigh(&r);
   if (!status) status = make_basis(&r);
-  double *squares = status ? NULL : malloc((size_t)r.num_basis * sizeof *squares);
+  double *squares = status ? NULL : malloc(2 * (size_t)r.num_basis * sizeof *squares);
   if (!status && !squares) status = POL_NO_MEMORY;
-  if (!status) status = solve_reduced(&r, squares);
-  if (!status) status = make_body(&r, squares, reduced);
+  if (!status) status = solve_reduced(&r, squares, squares + r.num_basis);
+  if (!status) status = make_body(&r, squares, squares + r.num_basis, reduced);
   free(squares);
   for (int k = 0; k < 2; k++) {
     free(r.patterns[k].start);

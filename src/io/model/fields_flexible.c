@@ -152,8 +152,6 @@ static const poli_field flexible_fields[] = {
     {"angular_velocity_global", &poli_vector, AT(angular_velocity_global),
      .not_beside = "angular_velocity", .unit = "rad/s", .standard = "from the joints",
      .help = "in global axes"},
-    {"color", &poli_color, AT(color), .standard = "by the number of the body",
-     .help = "red, green and blue, such as `\"#d55e00\"`"},
     {.key = NULL},
 };
 
@@ -172,10 +170,9 @@ const poli_model_flexible poli_new_flexible = {
                       .twisting = 1.0,
                       .rotation = {1.0, 0.0, 0.0, 0.0}}},
     .modes = 10,
-    .rotation = {1.0, 0.0, 0.0, 0.0},
-    .color = POL_NO_COLOR};
+    .rotation = {1.0, 0.0, 0.0, 0.0}};
 
 const poli_kind poli_flexible_kind =
-    KIND("flexible body", "must be an object that describes a flexible body", flexible_fields,
+    KIND("flexible-body", "must be an object that describes a flexible body", flexible_fields,
          sizeof(poli_model_flexible), &poli_new_flexible, .link = "flexible-bodies",
          .check = poli_check_flexible);

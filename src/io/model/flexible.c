@@ -299,18 +299,25 @@ static json_t *reduced_json(const pol_reduced_body *r)
 {
   const pol_flexible_body *b = &r->body;
   const size_t m = (size_t)b->num_modes;
-  json_t *interfaces = json_array();
+  json_t *interfaces = json_array(), *masses = json_array();
+  int failed = 0;
+  for (size_t k = 0; k < m; k++)
+    failed |= json_array_append_new(masses, json_real(b->inertia[k * (m + 1)]));
   for (int i = 0; i < b->num_interfaces; i++) {
     const pol_interface *from = &b->interfaces[i];
-    json_array_append_new(interfaces,
-                          json_pack("{s:o, s:o, s:o}", "position", numbers_json(from->position, 3),
-                                    "translation", numbers_json(from->translation, 3 * m),
-                                    "rotation", numbers_json(from->rotation, 3 * m)));
+    json_t *item = json_pack("{s:o, s:o, s:o}", "position", numbers_json(from->position, 3),
+                             "translation", numbers_json(from->translation, 3 * m), "rotation",
+                             numbers_json(from->rotation, 3 * m));
+    failed |= json_array_append_new(interfaces, item);
   }
-  return json_pack("{s:f, s:o, s:i, s:f, s:o, s:o, s:o}", "mass", b->mass, "center",
-                   numbers_json(r->center, 3), "freedoms", r->num_freedoms, "anisotropy",
-                   r->anisotropy, "frequencies", numbers_json(r->frequencies, m), "second",
-                   numbers_json(b->second, 9 * (m + 1) * (m + 1)), "interfaces", interfaces);
+  json_t *all =
+      json_pack("{s:f, s:o, s:o, s:i, s:f, s:o, s:o, s:o}", "mass", b->mass, "masses", masses,
+                "center", numbers_json(r->center, 3), "freedoms", r->num_freedoms, "anisotropy",
+                r->anisotropy, "frequencies", numbers_json(r->frequencies, m), "second",
+                numbers_json(b->second, 9 * (m + 1) * (m + 1)), "interfaces", interfaces);
+  if (!failed) return all;
+  json_decref(all);
+  return NULL;
 }
 
 /* Copies a list of `count` numbers; 0 if it is another one. */
@@ -331,7 +338,7 @@ static pol_status read_reduced(const json_t *object, const poli_model_flexible *
   const poli_model_interface *from = body->interfaces.items;
   const size_t m = json_array_size(list), fields = m + 1, count = body->interfaces.count;
   pol_reduced_body *r;
-  double *first, *second, *stiffness, *inertia, *frequencies, *motions;
+  double *first, *second, *stiffness, *inertia, *frequencies, *masses, *motions;
   pol_interface *own;
   poli_arena arena = {0};
   *reduced = NULL;
@@ -343,11 +350,13 @@ static pol_status read_reduced(const json_t *object, const poli_model_flexible *
     POLI_TAKE(&arena, stiffness, m * m);
     POLI_TAKE(&arena, inertia, m * m);
     POLI_TAKE(&arena, frequencies, m);
+    POLI_TAKE(&arena, masses, m);
     POLI_TAKE(&arena, motions, 6 * m * count);
     POLI_TAKE(&arena, own, count);
   } while (poli_arena_again(&arena));
   if (!r) return POL_NO_MEMORY;
   int valid = take_numbers(list, m, frequencies) &&
+              take_numbers(json_object_get(object, "masses"), m, masses) &&
               take_numbers(json_object_get(object, "second"), 9 * fields * fields, second) &&
               take_numbers(json_object_get(object, "center"), 3, r->center);
   for (size_t i = 0; i < count && valid; i++) {
@@ -360,8 +369,8 @@ static pol_status read_reduced(const json_t *object, const poli_model_flexible *
             take_numbers(json_object_get(item, "rotation"), 3 * m, rotation);
   }
   for (size_t k = 0; k < m; k++) {
-    stiffness[k * m + k] = pow(two_pi * frequencies[k], 2.0);
-    inertia[k * m + k] = 1.0;
+    stiffness[k * m + k] = masses[k] * pow(two_pi * frequencies[k], 2.0);
+    inertia[k * m + k] = masses[k];
   }
   r->body = pol_flexible_body_default();
   r->body.num_modes = (int)m;
@@ -453,7 +462,8 @@ pol_status poli_flexible_add(const poli_model_flexible *from, pol_mechanism *mec
   for (size_t k = 0; k < m; k++) {
     const double speed = two_pi * from->reduced->frequencies[k];
     damping[k * m + k] =
-        2.0 * from->damping * speed + from->rayleigh[0] + from->rayleigh[1] * speed * speed;
+        body.inertia[k * m + k] *
+        (2.0 * from->damping * speed + from->rayleigh[0] + from->rayleigh[1] * speed * speed);
   }
   body.name = from->name;
   body.damping = damping;

@@ -352,7 +352,6 @@ typedef struct poli_model_flexible {
   double frequency, damping, rayleigh[2];
   double position[3], rotation[4], velocity[3], angular_velocity[3], angular_velocity_global[3];
   unsigned given;
-  int color;
   int is_sound;
   struct pol_reduced_body *reduced; /* NULL before poli_fill_flexible and after an error */
 } poli_model_flexible;
