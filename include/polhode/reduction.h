@@ -29,6 +29,7 @@ typedef struct pol_finite_elements {
   double *mass, *stiffness;
 } pol_finite_elements;
 
+/* Frees the matrices and sets *elements to NULL; it may be NULL already. */
 void pol_finite_elements_free(pol_finite_elements **elements);
 
 /* Reports what is wrong with the data: numbers that are not finite, a matrix of another size or not
@@ -40,6 +41,7 @@ pol_status pol_finite_elements_check(const pol_finite_elements *elements, pol_er
 
 /* --- meshes ----------------------------------------------------------------------------------- */
 
+/* An isotropic linear elastic material. */
 typedef struct pol_material {
   double young, poisson, density; /* Pa; above -1 and below 0.5; kg/m^3 */
 } pol_material;
@@ -67,6 +69,7 @@ typedef struct pol_attachment {
   const double *position; /* of the interface, NULL: the mean of the nodes */
 } pol_attachment;
 
+/* Which modes are kept, and their damping. */
 typedef struct pol_reduction_options {
   int modes;        /* normal modes: of the body with all interfaces fixed, or, without any, free */
   double frequency; /* Hz, all of them up to here instead, if it is above 0 */
@@ -98,6 +101,7 @@ typedef struct pol_reduced_body {
 pol_status pol_reduce(pol_reduced_body **reduced, const pol_finite_elements *elements,
                       int num_attachments, const pol_attachment *attachments,
                       const pol_reduction_options *options, pol_errors *errors);
+/* Frees the body with its arrays and sets *reduced to NULL; it may be NULL already. */
 void pol_reduced_body_free(pol_reduced_body **reduced);
 
 #ifdef __cplusplus
