@@ -230,8 +230,9 @@ const cli_command cli_modes = {
         "  polhode modes models/examples/suspension.json --static --count 4 --json\n"
         "  polhode modes models/examples/double_pendulum.json --static --out mode.h5\n"
         "  polhode modes models/examples/double_pendulum.json --static --mode 2 --out m2.h5\n"
-        "  polhode modes models/beams/rotating_cantilever.json --static --frame hub \\\n"
-        "      --sweep speed=0:60:13 --orders 4 --plot campbell.svg",
+        "  polhode modes models/beams/two_blade_rotor.json --static --frame hub --count 4\n"
+        "  polhode modes models/beams/rotating_cantilever.json --static --frame hub --sweep "
+        "speed=0:60:7 --plot campbell.svg",
     .options = options,
     .num_options = sizeof options / sizeof options[0],
     .run = run,
