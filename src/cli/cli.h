@@ -45,7 +45,8 @@ typedef struct cli_args {
   /* of static, modes and linearize; the lists are separated by commas */
   const char *at, *count, *mode, *frame, *inputs, *outputs, *coordinates, *sweep, *orders;
   int is_static, arc_length, buckling;
-  int keys; /* of schema */
+  const char *elements, *young, *poisson, *density; /* of mesh */
+  int keys;                                         /* of schema */
   /* of reproduce */
   int list;
   const char *data;
@@ -182,6 +183,7 @@ extern const cli_command cli_schema;
 extern const cli_command cli_info;
 extern const cli_command cli_export;
 extern const cli_command cli_view;
+extern const cli_command cli_mesh;
 extern const cli_command cli_help;
 extern const cli_command cli_completion;
 

@@ -463,6 +463,19 @@ static void add_beams(builder *b, const poli_place *top, const poli_model_data *
   }
 }
 
+static void add_flexible_bodies(builder *b, const poli_place *top, const poli_model_data *data)
+{
+  const poli_place objects = poli_place_key(top, "flexible_bodies");
+  const poli_model_flexible *from = data->flexible.items;
+  for (size_t i = 0; i < data->flexible.count && b->reader->status == POL_OK; i++, from++) {
+    const poli_place place = poli_place_item(&objects, i);
+    const pol_status status = poli_flexible_add(from, b->mechanism);
+    if (status != POL_OK && status != POL_BAD_ARGUMENT) b->reader->status = status;
+    if (!from->reduced) pol_errors_clear(&b->found);
+    pass_on(b, &place, POLI_BODIES, &poli_flexible_kind, "");
+  }
+}
+
 /* Adds the elements of one kind. */
 static void add_elements(builder *b, const poli_place *top, const poli_model_data *data,
                          poli_element element)
@@ -547,6 +560,7 @@ void poli_build_mechanism(poli_reader *reader, const poli_place *top, const poli
   for (int k = 0; k < POLI_NUM_ELEMENTS; k++) {
     add_elements(&b, top, data, (poli_element)k);
     add_beams(&b, top, data, (poli_element)k);
+    if (k == POLI_BODIES) add_flexible_bodies(&b, top, data);
   }
   poli_mechanism_collect(mechanism, NULL);
   json_decref(b.reported);

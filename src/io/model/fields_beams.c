@@ -54,7 +54,7 @@ static const poli_field section_fields[] = {
 
 #undef AT
 
-static const poli_kind section_kind =
+const poli_kind poli_section_kind =
     KIND("section", "must be an object that describes the section of a beam", section_fields,
          sizeof(poli_model_section), .link = "beams", .type_key = "type", .standard_type = -1);
 
@@ -70,7 +70,7 @@ static const poli_field material_fields[] = {
     {.key = NULL},
 };
 
-static const poli_kind material_kind =
+const poli_kind poli_material_kind =
     KIND("material", "must be an object with \"young\" and \"density\"", material_fields,
          sizeof(poli_model_beam), .link = "beams");
 
@@ -139,9 +139,9 @@ static const poli_field beam_fields[] = {
     {"twist", &poli_number, AT(twist), .unit = "rad", .standard = "0",
      .help = "of the relaxed beam: rotation of the section about the line from the start to the "
              "end, uniform by length"},
-    {"section", &poli_object, AT(section), &section_kind, NULL, POLI_ALWAYS,
+    {"section", &poli_object, AT(section), &poli_section_kind, NULL, POLI_ALWAYS,
      .help = "x points along the beam"},
-    {"material", &poli_object, 0, &material_kind,
+    {"material", &poli_object, 0, &poli_material_kind,
      .standard = "required unless the section is of type `stiffness`"},
     {"damping", &poli_number, AT(damping), &poli_not_negative, .unit = "s", .standard = "0",
      .help = "of the strain rates, by the stiffness: a mode of angular frequency w has the damping "

@@ -2,12 +2,15 @@
  *
  *   expand.h       parameters, repeated objects and included files: to a plain tree
  *   load.c         text to JSON tree, syntax errors, "key.path=value" changes; the public functions
- *   fields.c       the tables of all keys, with fields_joints.c, fields_beams.c,
- * fields_simulation.c reader.c       tree to the structs below, by these tables: wrong values,
- * unknown, missing and forbidden keys words.c        words of other programs, for suggestions
+ *   fields.c       the tables of all keys, with fields_joints.c, fields_beams.c, fields_flexible.c
+ *                  and fields_simulation.c
+ *   reader.c       tree to the structs below, by these tables: wrong values, unknown, missing and
+ *                  forbidden keys
+ *   words.c        words of other programs, for suggestions
  *   values.c       values of several forms: rotations, inertias, settings and the like
  *   expressions.c  expressions and the names in them
  *   beams.c        beams to nodes and elements, beam_lines.c their lines
+ *   flexible.c     flexible bodies: their files, meshes and reduction
  *   masses.c       mass and inertia of bodies from their shapes
  *   rules.c        rules between the keys of an object, and what follows from the settings
  *   build.c        structs to mechanism
@@ -343,6 +346,38 @@ typedef struct poli_model_beam {
 
 enum { POLI_LINE, POLI_ARC, POLI_SPLINE };
 
+/* A mesh of polhode's own; the material of all of them is that of the beam. */
+typedef struct poli_model_mesh {
+  int type; /* POLI_BEAM_MESH, ... */
+  poli_model_beam beam;
+  double size[3];
+  int divisions[3];
+} poli_model_mesh;
+
+enum { POLI_BEAM_MESH, POLI_PLATE, POLI_BLOCK };
+
+typedef struct poli_model_interface {
+  const char *name;
+  const json_t *nodes;
+  double near[3], box[6], position[3]; /* NAN: not given */
+} poli_model_interface;
+
+typedef struct poli_model_flexible {
+  const char *name;
+  const char *files[3]; /* mass matrix, stiffness matrix, nodes; NULL: the mesh */
+  int units;            /* POLI_UNITS_M, ... */
+  poli_model_mesh mesh;
+  poli_items interfaces; /* poli_model_interface */
+  int modes;
+  double frequency, damping, rayleigh[2];
+  double position[3], rotation[4], velocity[3], angular_velocity[3], angular_velocity_global[3];
+  unsigned given;
+  int is_sound;
+  struct pol_reduced_body *reduced; /* NULL before poli_fill_flexible and after an error */
+} poli_model_flexible;
+
+enum { POLI_UNITS_M, POLI_UNITS_MM };
+
 typedef struct poli_model_event {
   const char *name, *expression;
   int direction;   /* POLI_RISING, ... */
@@ -371,6 +406,7 @@ typedef struct poli_model_data {
   poli_items markers;   /* pol_marker */
   poli_items joints;    /* poli_model_joint */
   poli_items beams;     /* poli_model_beam */
+  poli_items flexible;  /* poli_model_flexible */
   poli_items forces;    /* poli_model_force */
   poli_items drives;    /* poli_model_drive */
   poli_items couplings; /* pol_coupling */
@@ -400,6 +436,8 @@ extern const poli_kind poli_model_kind;
 extern const poli_kind poli_rotation_kind, poli_keep_kind, poli_tolerances_kind;
 extern const poli_kind poli_include_kind, poli_parameter_kind;
 extern const poli_kind poli_joint_kind, poli_beam_kind, poli_simulation_kind;
+extern const poli_kind poli_section_kind, poli_material_kind, poli_flexible_kind, poli_mesh_kind;
+extern const poli_model_flexible poli_new_flexible;
 
 extern const poli_number_range poli_positive, poli_not_negative;
 
@@ -425,6 +463,7 @@ extern const poli_value poli_axes;      /* unsigned, a key of "keep" */
 extern const poli_value poli_rates;     /* double[3], none negative */
 extern const poli_value poli_locks;     /* unsigned, POL_LOCK_... bits, at least one */
 extern const poli_value poli_mesh_file; /* const char *, the name of a mesh file */
+extern const poli_value poli_data_file; /* const char *, the name of another file */
 extern const poli_value poli_color;     /* int, 0xrrggbb */
 extern const poli_value poli_index;     /* pol_index */
 extern const poli_value poli_order;     /* int, 0: auto */
@@ -449,6 +488,7 @@ extern const poli_value poli_number_map, poli_name_map; /* const json_t *: objec
 typedef void poli_check(poli_reader *reader, const poli_place *place, void *object, int sound);
 poli_check poli_check_limits, poli_check_friction;
 poli_check poli_check_model, poli_check_beam;
+poli_check poli_check_flexible, poli_check_mesh, poli_check_interface;
 poli_check poli_check_body, poli_check_shape, poli_check_force, poli_check_function,
     poli_check_event, poli_check_rotation, poli_check_control, poli_check_simulation;
 
@@ -492,6 +532,9 @@ typedef struct poli_beam_nodes {
 } poli_beam_nodes;
 void poli_beam_line_nodes(const poli_beam_line *line, int num_spans, const double *ends,
                           const poli_beam_nodes *nodes);
+
+/* Adds a flexible body and its interfaces (flexible.c); bodies in their place after an error. */
+pol_status poli_flexible_add(const poli_model_flexible *from, pol_mechanism *mechanism);
 
 /* Gives the model its own copies of shapes, events and output times; pol_model_free frees what a
  * failure leaves. */

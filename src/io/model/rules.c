@@ -66,7 +66,8 @@ void poli_check_model(poli_reader *reader, const poli_place *place, void *object
   const char *const key = "bodies";
   (void)object;
   (void)sound;
-  if (!poli_given(place, key) && !poli_given(place, "include") && !poli_given(place, "beams"))
+  if (!poli_given(place, key) && !poli_given(place, "include") && !poli_given(place, "beams") &&
+      !poli_given(place, "flexible_bodies"))
     poli_report_missing(reader, place, poli_model_kind.fields, key,
                         poli_rule(poli_find_field(poli_model_kind.fields, key)));
 }
