@@ -52,6 +52,12 @@ void pol_analysis_free(pol_analysis **analysis);
 pol_status pol_analysis_set_bodies(pol_analysis *analysis, double t, const pol_body_state *bodies,
                                    const double *states, pol_diagnostics *diagnostics);
 
+/* The amplitudes and rates of the modes of a flexible body (pol_formulation_modes) that the next
+ * pol_analysis_set_bodies() starts from; without it they stay.  POL_BAD_ARGUMENT: the body is not
+ * the reference frame of a flexible body. */
+pol_status pol_analysis_set_modes(pol_analysis *analysis, int body, const double *amplitudes,
+                                  const double *rates);
+
 /* The present state; v' and lambda satisfy the equations of motion or, after
  * pol_analysis_equilibrium, those of rest.  Owned by the analysis. */
 const pol_state *pol_analysis_state(const pol_analysis *analysis);

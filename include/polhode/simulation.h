@@ -325,6 +325,10 @@ int pol_simulation_reactions_lag(const pol_simulation *simulation);
 /* Position, rotation and velocities of a body at the current time, by its index in the mechanism;
  * see pol_body_state for the axes.  POL_BAD_ARGUMENT: there is no such body. */
 pol_status pol_simulation_body(const pol_simulation *simulation, int index, pol_body_state *state);
+/* The modes of a flexible body at the current time: pol_formulation_modes(); 0 if there is no such
+ * body. */
+int pol_simulation_modes(const pol_simulation *simulation, int index, double *amplitudes,
+                         double *rates);
 /* That of its equations, see pol_settings_formulation. */
 const pol_formulation *pol_simulation_formulation(const pol_simulation *simulation);
 /* 1 for each constraint that was redundant at the start and has been dropped; *count is their

@@ -79,12 +79,19 @@ static int is_kept(double change)
   return change <= negligible_change;
 }
 
-/* Of the bodies without constraints: 6 per rigid body, 3 per point mass. */
+/* Of the bodies without constraints: 6 per rigid body, 3 per point mass, 6 and the modes per
+ * flexible body. */
+static int motions_of(const pol_body *body)
+{
+  if (body->interface > 0) return 0;
+  return (body->point ? 3 : 6) + (body->flexible != NULL ? body->flexible->num_modes : 0);
+}
+
 static int free_motions(const pol_mechanism *mechanism)
 {
   int count = 0;
   for (int i = 0; i < pol_mechanism_num_bodies(mechanism); i++)
-    count += pol_mechanism_body(mechanism, i)->point ? 3 : 6;
+    count += motions_of(pol_mechanism_body(mechanism, i));
   return count;
 }
 
@@ -343,6 +350,15 @@ static void print_mechanism(const cli_findings *found)
     const pol_body *body = pol_mechanism_body(mechanism, i);
     char keeps[96];
     describe_keep(body->keep, keeps, sizeof keeps);
+    if (body->interface > 0) {
+      cli_print_row("  interface", "%s", body->name);
+      continue;
+    }
+    if (body->flexible != NULL) {
+      cli_print_row("flexible body", "%s, %.10g kg, %d mode%s", body->name, body->mass,
+                    body->flexible->num_modes, cli_plural(body->flexible->num_modes));
+      continue;
+    }
     cli_print_row("body", "%s, %.10g kg%s%s%s", body->name, body->mass,
                   body->point ? ", point mass" : "", keeps[0] ? ", keeps " : "", keeps);
     print_shape_mass(found->model, i);
@@ -454,6 +470,12 @@ void cli_findings_print(const cli_findings *found)
   }
 }
 
+static const char *body_type(const pol_body *body)
+{
+  if (body->flexible != NULL) return body->interface > 0 ? "interface" : "flexible";
+  return body->point ? "point" : "rigid";
+}
+
 /* Adds bodies, joints, drives and couplings. */
 static void add_parts(json_t **object, const pol_model *model)
 {
@@ -466,11 +488,13 @@ static void add_parts(json_t **object, const pol_model *model)
     describe_keep(body->keep, keeps, sizeof keeps);
     json_t *item = json_pack("{s:s, s:s, s:o, s:s}",                  //
                              "name", body->name,                      //
-                             "type", body->point ? "point" : "rigid", //
+                             "type", body_type(body),                 //
                              "mass", cli_json_number(body->mass),     //
                              "keeps", keeps);
     const pol_shape_mass *from = shape_mass_of(model, i);
     if (!body->point) cli_json_set(&item, "inertia", cli_json_numbers(body->inertia, 9));
+    if (body->flexible != NULL && body->interface == 0)
+      cli_json_set(&item, "modes", json_integer(body->flexible->num_modes));
     if (from != NULL)
       cli_json_set(&item, "from_shapes",
                    json_pack("{s:o, s:o}", "volume", cli_json_number(from->volume), "center",

@@ -95,6 +95,7 @@ static int has_only_roundoff(const poli_statics *s)
   for (int i = 0; i < f->num_bodies; i++) {
     const poli_placed_body *body = &f->bodies[i];
     const double *r = s->a->q + body->q + (body->chart->num_rotations ? 4 : 0);
+    if (body->reference != i) continue;
     for (int k = 0; k < body->chart->dim; k++) {
       const double size =
           k < body->chart->num_rotations ? 1.0 : sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2]);

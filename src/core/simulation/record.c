@@ -5,6 +5,7 @@
  */
 #include "simulation/record.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -198,6 +199,12 @@ static int has_torque(const pol_record *record, const pol_force *force)
           force->type == POL_BEAM || force->type == POL_CALLBACK_FORCE);
 }
 
+/* Modes of a flexible body, recorded with its reference frame. */
+static int num_modes(const pol_body *body)
+{
+  return body->flexible && body->interface == 0 ? body->flexible->num_modes : 0;
+}
+
 /* GROUP.NAME of each invariant. */
 static void add_invariants(pol_record *record, size_t *used, const char *group)
 {
@@ -220,6 +227,13 @@ static size_t add_all(pol_record *record)
     for (const quantity *q = body_quantities; q < body_quantities + NUM_BODY_QUANTITIES; q++)
       for (size_t i = 0; i < q->count && (q->of_points || !body->point); i++)
         add_channel(record, &used, "bodies", body->name, q->name, q->components[i], q->unit);
+    for (int k = 0; k < 2 * num_modes(body); k++) {
+      const int rate = k >= num_modes(body);
+      char number[16];
+      snprintf(number, sizeof number, "%d", k - (rate ? num_modes(body) : 0) + 1);
+      add_channel(record, &used, "bodies", body->name, rate ? "mode_rate" : "mode", number,
+                  rate ? "1/s" : "1");
+    }
   }
   for (int k = 0; k < pol_mechanism_num_markers(mechanism); k++) {
     const pol_marker *marker = pol_mechanism_marker(mechanism, k);
@@ -370,6 +384,9 @@ void pol_record_row(const pol_record *record, double *row)
     poli_instant_body(&now, i, &values);
     row = write_quantities(body_quantities, NUM_BODY_QUANTITIES, &values,
                            pol_mechanism_body(mechanism, i)->point, row);
+    const int modes = num_modes(pol_mechanism_body(mechanism, i));
+    if (modes > 0) pol_formulation_modes(formulation, at.q, at.v, i, row, row + modes);
+    row += 2 * modes;
   }
   for (int i = 0; i < pol_mechanism_num_markers(mechanism); i++) {
     pol_marker_state values;
