@@ -120,8 +120,10 @@ pol_status pol_analysis_equilibrium(pol_analysis *analysis, const pol_static_opt
 
 /* --- paths of equilibria ---------------------------------------------------------------------- */
 
+/* Limit points of a path whose loads are reported. */
 enum { POL_MAX_LIMITS = 16 };
 
+/* How a path is followed. */
 typedef struct pol_path_options {
   int steps;      /* no step of the path changes the loads by more than 1/steps of their values */
   double end;     /* load factor where the path ends, or that with the other sign */
@@ -133,6 +135,7 @@ typedef struct pol_path_options {
   void *user;
 } pol_path_options;
 
+/* What is known of a path. */
 typedef struct pol_path_report {
   int points; /* behind the first, which has no loads */
   int iterations;
@@ -221,6 +224,7 @@ void pol_modes_name(const pol_modes *modes, int index, char *text, size_t size);
  * D of a third of its size.  Modes that continue none start curves of their own. */
 typedef struct pol_curves pol_curves;
 
+/* A mode on a curve. */
 typedef struct pol_curve_point {
   int mode;         /* index in the modes of this value; -1: the curve has no mode here */
   double re, im;    /* as of pol_mode */
@@ -229,11 +233,13 @@ typedef struct pol_curve_point {
   double similarity; /* modal assurance criterion with the value before; 1 at the first */
 } pol_curve_point;
 
+/* No curves yet.  POL_NO_MEMORY. */
 pol_status pol_curves_create(pol_curves **curves);
 void pol_curves_free(pol_curves **curves);
 /* Adds the modes of the next value, without those of eigenvalue zero.  They must have the bodies of
  * those before (else POL_BAD_ARGUMENT), and may be freed after it. */
 pol_status pol_curves_add(pol_curves *curves, const pol_modes *modes);
+/* Number of curves. */
 int pol_curves_count(const pol_curves *curves);
 /* The point of a curve at a value, in the order in which they were added. */
 pol_curve_point pol_curves_get(const pol_curves *curves, int index, int value);

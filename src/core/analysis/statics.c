@@ -170,23 +170,25 @@ static pol_status improve(poli_statics *s, int *done)
 static pol_status approach_with_beams(poli_statics *s, int max_iterations)
 {
   const int iterations = s->iterations;
-  int is_near = 0, is_lost = 0;
+  pol_status status = POL_OK;
+  int is_near = 0;
   poli_statics_mix(s);
-  for (int k = 0; k < MAX_MIXED && k < max_iterations && !is_near && !is_lost; k++) {
+  for (int k = 0; k < MAX_MIXED && k < max_iterations && !is_near; k++) {
     poli_statics_copy(s, s->kept, 0);
-    is_lost = poli_statics_increment(s, 0.0) || !(work_along(s) > 0.0);
-    if (is_lost) break;
+    status = poli_statics_increment(s, 0.0);
+    if (status || !(work_along(s) > 0.0)) break;
     const double part = allowed_part(s);
     poli_statics_extrapolate(s, part);
-    is_lost = poli_statics_move(s, part) != POL_OK;
+    status = poli_statics_move(s, part);
+    if (status) break;
     is_near = poli_statics_product(s, s->w, s->w) < 1e-14;
     s->iterations++;
   }
   poli_statics_unmix(s);
-  if (is_near && !is_lost) return POL_OK;
+  if (is_near || status < 0) return status;
   s->iterations = iterations;
   poli_statics_copy(s, s->start, 1);
-  const pol_status status = poli_statics_choose_rows(s);
+  status = poli_statics_choose_rows(s);
   return status ? status : poli_statics_release(s);
 }
 
