@@ -45,7 +45,8 @@ typedef struct cli_args {
   /* of static, modes and linearize; the lists are separated by commas */
   const char *at, *count, *mode, *frame, *inputs, *outputs, *coordinates;
   int is_static;
-  int keys; /* of schema */
+  int keys;     /* of schema */
+  int floating; /* of import */
   /* of reproduce */
   int list;
   const char *data;
@@ -181,6 +182,7 @@ extern const cli_command cli_methods;
 extern const cli_command cli_schema;
 extern const cli_command cli_info;
 extern const cli_command cli_export;
+extern const cli_command cli_import;
 extern const cli_command cli_view;
 extern const cli_command cli_help;
 extern const cli_command cli_completion;

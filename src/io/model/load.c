@@ -19,6 +19,7 @@
 
 #include "io/file/file.h"
 #include "io/model/expand.h"
+#include "io/robot/robot.h"
 
 static void report_syntax(poli_reader *reader, const json_error_t *error, int zero_bytes)
 {
@@ -451,10 +452,18 @@ pol_status pol_model_read_file(pol_model **model, const char *path, int num_over
   pol_status status =
       folder ? poli_read_small_file(is_input ? "/dev/stdin" : path, largest_model, &bytes, &size)
              : POL_NO_MEMORY;
+  /* a robot in XML is read as the model that describes it */
+  if (status == POL_OK && poli_is_robot(bytes, size)) {
+    char *text = NULL;
+    status = poli_robot_text(bytes, size, folder, NULL, &text, NULL, errors);
+    free(bytes);
+    bytes = text;
+    size = text ? strlen(text) : 0;
+  }
   if (status == POL_OK) {
     const poli_expansion from = {.folder = folder, .base = is_input ? "" : path + strlen(folder)};
     status = read_bytes(model, bytes, size, from, num_overrides, overrides, errors);
-  } else if (status == POL_IO) {
+  } else if (status == POL_IO && errors->count == 0) {
     char *rule = poli_format("cannot be read: %s", strerror(errno));
     if (!rule || pol_errors_add(errors, "", "", rule, "") != POL_OK) status = POL_NO_MEMORY;
     free(rule);
