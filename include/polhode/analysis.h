@@ -23,7 +23,7 @@
  * has their rates of change B' and C', by differences along the motion.  Joint coordinates as
  * states have the exact linearised equations of that instant then.  Eigenvalues depend on the
  * coordinates if these change with time: those of modes are on a basis of the free motions that
- * turns no more than the constraints make it.  Modes that are found by iteration neglect B' and C'.
+ * turns no more than the constraints make it.
  */
 #ifndef POLHODE_ANALYSIS_H
 #define POLHODE_ANALYSIS_H
@@ -68,6 +68,10 @@ typedef struct pol_static_options {
                 of their values to all of it; at least 1.  Springs, bushings, expressions
                 and callbacks are not scaled */
   int max_iterations; /* of each load step */
+  /* Not zero: the equilibrium in axes that rotate with this angular velocity (global axes, rad/s)
+   * about the line through `centre`, such as that of a rotor with flexible blades.  All bodies
+   * rotate, except those that joints hold at rest.  Load steps scale its square. */
+  double rotation[3], centre[3];
   /* Called after each load step with its load factor, if not NULL; another value than 0 ends the
    * calculation with POL_CANCELLED. */
   int (*on_step)(const pol_analysis *analysis, double load, void *user);
@@ -99,7 +103,12 @@ pol_static_options pol_static_options_default(void);
  * to a stable equilibrium unless it starts at another one.  Without friction of rolling it may
  * roll: non-holonomic constraints limit each increment.  options may be NULL.  The analysis has the
  * last load step that succeeded after a failure: POL_NOT_CONVERGED if nothing resists a motion,
- * named by the diagnostics, or the iteration fails; POL_RETRY if a force has no value. */
+ * named by the diagnostics, or the iteration fails; POL_RETRY if a force has no value.
+ *
+ * In rotating axes the state has the velocities of the rotation, v' and lambda satisfy the
+ * equations of motion, and the tangent stiffness includes centrifugal stiffening and softening:
+ * its stability is that without gyroscopic forces, which may stabilise more.  POL_NOT_CONVERGED
+ * also if joints or drives do not allow the rotation, or forces or constraints change along it. */
 pol_status pol_analysis_equilibrium(pol_analysis *analysis, const pol_static_options *options,
                                     pol_static_report *report, pol_diagnostics *diagnostics);
 
@@ -141,8 +150,7 @@ int pol_modes_zeros(const pol_modes *modes);
 /* 0 if the motion is steady in the axes of observation, so that the modes are exact; else the
  * largest relative rate of change of what should be constant. */
 double pol_modes_unsteady(const pol_modes *modes);
-/* 1 if they were found by iteration, which neglects the change of the constraints along a motion
- * that is not steady. */
+/* 1 if they were found by iteration. */
 int pol_modes_iterated(const pol_modes *modes);
 /* The configuration (nq) and velocities (nv) at a phase (rad) of a mode, its shape being multiplied
  * by `amplitude` metres; the configuration is moved to the constraints if that is possible. */
@@ -151,6 +159,38 @@ pol_status pol_modes_pose(const pol_modes *modes, int index, double phase, doubl
 /* The amplitude at which a centre of mass moves by a tenth of the length of the model along an
  * axis, less where a body would rotate by more than 0.3 rad. */
 double pol_modes_amplitude(const pol_modes *modes, int index);
+
+/* What moves in a mode, in words: "blade bending z" where most of the kinetic energy is in the
+ * nodes of beams ("beams ..." of several; y and z of the section; the two largest parts if none has
+ * 70 %), else its largest part, "rod rotation y". */
+void pol_modes_name(const pol_modes *modes, int index, char *text, size_t size);
+
+/* --- modes over a parameter --------------------------------------------------------------------
+ */
+
+/* Curves of modes over the values of a parameter.  The modes of one value continue the curves of
+ * the value before that have the most similar shape and eigenvalue, so that curves may cross: the
+ * modal assurance criterion |x^* M y|^2/((x^* M x)(y^* M y)), M the masses and inertias of the
+ * bodies, times 1/(1 + (d/D)^2) with the distance d of the eigenvalue from the continued curve and
+ * D of a third of its size.  Modes that continue none start curves of their own. */
+typedef struct pol_curves pol_curves;
+
+typedef struct pol_curve_point {
+  int mode;         /* index in the modes of this value; -1: the curve has no mode here */
+  double re, im;    /* as of pol_mode */
+  double frequency; /* Hz */
+  double damping;
+  double similarity; /* modal assurance criterion with the value before; 1 at the first */
+} pol_curve_point;
+
+pol_status pol_curves_create(pol_curves **curves);
+void pol_curves_free(pol_curves **curves);
+/* Adds the modes of the next value, without those of eigenvalue zero.  They must have the bodies of
+ * those before (else POL_BAD_ARGUMENT), and may be freed after it. */
+pol_status pol_curves_add(pol_curves *curves, const pol_modes *modes);
+int pol_curves_count(const pol_curves *curves);
+/* The point of a curve at a value, in the order in which they were added. */
+pol_curve_point pol_curves_get(const pol_curves *curves, int index, int value);
 
 /* --- linearised equations ----------------------------------------------------------------------
  */

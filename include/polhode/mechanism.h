@@ -144,9 +144,9 @@ typedef struct pol_joint_friction {
  *
  * which is k p + d u for small rates, continuous, never negative and at most 2 k p.  With a
  * restitution, the rate changes sign and is multiplied by it where the coordinate reaches the
- * limit faster than rest_speed (an event of the simulation); slower contacts are left to the
- * spring, which lets go of faster ones: its force is multiplied by a smooth step from 1 at
- * rest_speed to 0 at twice that rate into the stop. */
+ * limit in a simulation, or becomes 0 if it would be below rest_speed.  Where the loads then press
+ * the joint onto the stop, it rests there: the stop pushes back with T0 + k p + d u, T0 being the
+ * load at the beginning, until this would pull. */
 typedef struct pol_joint_limits {
   double min, max;    /* m or rad including full turns; -INFINITY, INFINITY: none; min < max */
   double stiffness;   /* N/m or N m/rad, > 0; 0: such that both bodies alone swing at 20 Hz, with
@@ -244,8 +244,9 @@ typedef enum pol_spring_law {
 
 /* The deformation of a beam element, by which its forces are defined; docs/beams.md. */
 typedef enum pol_beam_strain {
-  POL_BEAM_SE3,   /* of a helix between its ends */
-  POL_BEAM_SO3XR3 /* at the middle of a straight line between its ends */
+  POL_BEAM_SE3,      /* of a helix between its ends */
+  POL_BEAM_SO3XR3,   /* at the middle of a straight line between its ends */
+  POL_BEAM_DIRECTORS /* with the means of the directors of its ends, quadratic in them */
 } pol_beam_strain;
 
 /* The section of a beam: moments and forces by curvatures and strains, all in the axes of the

@@ -165,6 +165,67 @@ static int go_to_row(cli_analysis *a, double t, int given)
   return result;
 }
 
+/* --- axes of observation -------------------------------------------------------------------------
+ */
+
+/* The line that a body rotates about now, as frame and centre. */
+static int read_body_frame(cli_analysis *a, int index, const char *wanted)
+{
+  const pol_state *state = pol_analysis_state(a->analysis);
+  pol_body_state now;
+  if (pol_mechanism_body(a->model->mechanism, index)->point)
+    return cli_refuse_one(a->command, a->args->json, "--frame", wanted,
+                          "is a point mass, which does not rotate");
+  pol_formulation_body_state(pol_analysis_formulation(a->analysis), state->q, state->v, index,
+                             &now);
+  const double *f = now.angular_velocity_global, *v = now.velocity;
+  const double square = f[0] * f[0] + f[1] * f[1] + f[2] * f[2];
+  const double along = v[0] * f[0] + v[1] * f[1] + v[2] * f[2];
+  memcpy(a->frame, f, sizeof a->frame);
+  for (int i = 0; i < 3 && square > 0.0; i++) {
+    const int j = (i + 1) % 3, k = (i + 2) % 3;
+    a->centre[i] = now.position[i] + (f[j] * v[k] - f[k] * v[j]) / square;
+  }
+  if (a->args->is_static && fabs(along) > 1e-9 * square)
+    return cli_refuse_one(a->command, a->args->json, "--frame", wanted,
+                          "moves along its axis of rotation: there is no equilibrium in its axes");
+  return CLI_DONE;
+}
+
+/* The axes of --frame: a body, or three or six numbers. */
+static int read_frame(cli_analysis *a)
+{
+  const char *wanted = a->args->frame;
+  const pol_mechanism *mechanism = a->model->mechanism;
+  if (wanted == NULL || strcmp(wanted, "ground") == 0) return CLI_DONE;
+  double numbers[6] = {0};
+  const char *number = wanted;
+  for (int i = 0; i < 6; i++) {
+    char *rest = NULL;
+    numbers[i] = strtod(number, &rest);
+    if (rest == number || !isfinite(numbers[i])) break;
+    if ((i == 2 || i == 5) && *rest == '\0') {
+      memcpy(a->frame, numbers, sizeof a->frame);
+      memcpy(a->centre, numbers + 3, i == 5 ? sizeof a->centre : 0);
+      return CLI_DONE;
+    }
+    if (*rest != ',') break;
+    number = rest + 1;
+  }
+  pol_near near = pol_near_start(wanted);
+  for (int b = 0; b < pol_mechanism_num_bodies(mechanism); b++) {
+    const char *name = pol_mechanism_body(mechanism, b)->name;
+    pol_near_try(&near, name);
+    if (strcmp(name, wanted) == 0) return read_body_frame(a, b, wanted);
+  }
+  pol_errors errors = {0};
+  if (pol_errors_add(&errors, "--frame", wanted,
+                     "must be a body, or three or six numbers with commas: there is no such body",
+                     near.best) != POL_OK)
+    return out_of_memory(a);
+  return cli_refuse(a->command, a->args->json, &errors);
+}
+
 /* The model of the operand, or of the result that it is. */
 static int read_operand(cli_analysis *a)
 {
@@ -210,11 +271,21 @@ int cli_analysis_open(cli_analysis *a, const char *command, const cli_args *args
     result = go_to_row(a, t, given);
   else if (!for_equilibrium && t > 0.0)
     result = go_along_run(a, t);
+  if (result == CLI_DONE) result = read_frame(a);
   if (result != CLI_DONE || !args->is_static || only_place) return result;
-  a->how = "equilibrium";
-  if (pol_analysis_equilibrium(a->analysis, NULL, &a->report, &failure) != POL_OK)
+  pol_static_options options = pol_static_options_default();
+  cli_analysis_rotate(a, &options);
+  if (pol_analysis_equilibrium(a->analysis, &options, &a->report, &failure) != POL_OK)
     return cli_analysis_fail(a, &failure);
   return CLI_DONE;
+}
+
+void cli_analysis_rotate(cli_analysis *a, pol_static_options *options)
+{
+  const double *f = a->frame;
+  a->how = f[0] != 0.0 || f[1] != 0.0 || f[2] != 0.0 ? "steady rotation" : "equilibrium";
+  memcpy(options->rotation, a->frame, sizeof a->frame);
+  memcpy(options->centre, a->centre, sizeof a->centre);
 }
 
 void cli_analysis_close(cli_analysis *a)
@@ -226,42 +297,6 @@ void cli_analysis_close(cli_analysis *a)
 
 /* --- options ------------------------------------------------------------------------------------
  */
-
-int cli_analysis_frame(const cli_analysis *a, double frame[3])
-{
-  const char *wanted = a->args->frame;
-  const pol_mechanism *mechanism = a->model->mechanism;
-  const pol_state *state = pol_analysis_state(a->analysis);
-  for (int i = 0; i < 3; i++) frame[i] = 0.0;
-  if (wanted == NULL || strcmp(wanted, "ground") == 0) return CLI_DONE;
-  char *rest = NULL;
-  const char *number = wanted;
-  for (int i = 0; i < 3; i++, number = rest + 1) {
-    frame[i] = strtod(number, &rest);
-    if (rest == number || !isfinite(frame[i])) break;
-    if (i == 2 && *rest == '\0') return CLI_DONE;
-    if (*rest != ',') break;
-  }
-  pol_near near = pol_near_start(wanted);
-  for (int b = 0; b < pol_mechanism_num_bodies(mechanism); b++) {
-    const pol_body *body = pol_mechanism_body(mechanism, b);
-    pol_body_state now;
-    pol_near_try(&near, body->name);
-    if (strcmp(body->name, wanted) != 0) continue;
-    if (body->point)
-      return cli_refuse_one(a->command, a->args->json, "--frame", wanted,
-                            "is a point mass, which does not rotate");
-    pol_formulation_body_state(pol_analysis_formulation(a->analysis), state->q, state->v, b, &now);
-    memcpy(frame, now.angular_velocity_global, sizeof now.angular_velocity_global);
-    return CLI_DONE;
-  }
-  pol_errors errors = {0};
-  if (pol_errors_add(&errors, "--frame", wanted,
-                     "must be a body, or three numbers with commas: there is no such body",
-                     near.best) != POL_OK)
-    return out_of_memory(a);
-  return cli_refuse(a->command, a->args->json, &errors);
-}
 
 int cli_analysis_count(const cli_analysis *a, const char *option, const char *text, int *count)
 {
@@ -307,6 +342,8 @@ void cli_analysis_print(const cli_analysis *a)
   char stability[320];
   cli_print_model(a->model->name, a->args->operand);
   cli_print_row("about", "%s, t = %.10g s", a->how, a->t);
+  if (strcmp(a->how, "steady rotation") == 0)
+    cli_print_row("rotation", "(%.10g, %.10g, %.10g) rad/s", a->frame[0], a->frame[1], a->frame[2]);
   if (!a->args->is_static) return;
   cli_stability_text(&a->report, stability, sizeof stability);
   cli_print_row("equilibrium", "%s", stability);
@@ -322,16 +359,12 @@ json_t *cli_analysis_json(const cli_analysis *a)
   return object;
 }
 
-int cli_unsteady_text(double unsteady, int is_iterated, char *text, size_t size)
+int cli_unsteady_text(double unsteady, char *text, size_t size)
 {
   if (!(unsteady > 1e-6)) return 0;
-  snprintf(
-      text, size,
-      "the motion is not steady in these axes: the coefficients are those of this instant%s; use "
-      "--static for its equilibrium, or --frame for a steady rotation",
-      is_iterated ? ", and modes found by iteration, as of large models and of beams, neglect "
-                    "the change of the constraints along the motion"
-                  : " only");
+  snprintf(text, size,
+           "the motion is not steady in these axes: the coefficients are those of this instant "
+           "only; use --static for its equilibrium, with --frame for a steady rotation");
   return 1;
 }
 

@@ -12,15 +12,25 @@ typedef struct cli_analysis {
   pol_result *result; /* NULL if the operand is a model */
   pol_analysis *analysis;
   double t;        /* of the state */
-  const char *how; /* "initial state", "equilibrium", "state of the run", "row of the result" */
+  const char *how; /* "initial state", "equilibrium", "steady rotation", "state of the run", "row of
+                      the result" */
+  double frame[3],
+      centre[3];            /* of --frame: angular velocity, global axes, and a point of its axis */
   pol_static_report report; /* of an equilibrium */
 } cli_analysis;
 
 /* Options that these commands have in common. */
+#define CLI_FRAME_OPTION                                                                           \
+  {                                                                                                \
+    "--frame", "BODY",                                                                             \
+        "in axes that rotate as this body does now, or with an angular velocity X,Y,Z in rad/s "   \
+        "about the origin, or about a point: X,Y,Z,PX,PY,PZ (default: axes of the ground)",        \
+        CLI_TEXT, offsetof(cli_args, frame), NULL                                                  \
+  }
 #define CLI_ANALYSIS_OPTIONS                                                                       \
   {"--static",                                                                                     \
    NULL,                                                                                           \
-   "about the static equilibrium, found from the initial values",                                  \
+   "about the equilibrium, found from the initial values; with --frame that in rotating axes",     \
    CLI_FLAG,                                                                                       \
    offsetof(cli_args, is_static),                                                                  \
    NULL},                                                                                          \
@@ -32,13 +42,7 @@ typedef struct cli_analysis {
        CLI_TEXT,                                                                                   \
        offsetof(cli_args, at),                                                                     \
        NULL},                                                                                      \
-      {"--frame",                                                                                  \
-       "BODY",                                                                                     \
-       "in axes that rotate as this body does now, or with an angular velocity X,Y,Z in rad/s "    \
-       "(default: those of the ground)",                                                           \
-       CLI_TEXT,                                                                                   \
-       offsetof(cli_args, frame),                                                                  \
-       NULL},                                                                                      \
+      CLI_FRAME_OPTION,                                                                            \
       {"--param", "NAME=VALUE", "value of a parameter; may be repeated", CLI_OVERRIDE,             \
        0,         "parameters."},                                                                  \
   {                                                                                                \
@@ -55,8 +59,8 @@ void cli_analysis_close(cli_analysis *a);
 /* Reports a failure of the analysis and gives the exit status. */
 int cli_analysis_fail(const cli_analysis *a, const pol_diagnostics *failure);
 
-/* The angular velocity of the axes of observation; reports a body that does not exist. */
-int cli_analysis_frame(const cli_analysis *a, double frame[3]);
+/* Makes the options those of an equilibrium in the axes of --frame. */
+void cli_analysis_rotate(cli_analysis *a, pol_static_options *options);
 
 /* A whole number above 0 of an option (NULL: *count stays); reports any other. */
 int cli_analysis_count(const cli_analysis *a, const char *option, const char *text, int *count);
@@ -67,9 +71,8 @@ json_t *cli_analysis_json(const cli_analysis *a);
 /* "stable, ..." of an equilibrium. */
 void cli_stability_text(const pol_static_report *report, char *text, size_t size);
 json_t *cli_stability_json(const pol_static_report *report);
-/* One line if the motion is not steady in the axes of observation; is_iterated: of modes that
- * neglect the change of the constraints then. */
-int cli_unsteady_text(double unsteady, int is_iterated, char *text, size_t size);
+/* One line if the motion is not steady in the axes of observation. */
+int cli_unsteady_text(double unsteady, char *text, size_t size);
 
 /* A result whose rows are states of the analysis. */
 typedef struct cli_rows {

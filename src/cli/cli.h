@@ -43,7 +43,7 @@ typedef struct cli_args {
   cli_list quantities;
   int work, at_end;
   /* of static, modes and linearize; the lists are separated by commas */
-  const char *at, *count, *mode, *frame, *inputs, *outputs, *coordinates;
+  const char *at, *count, *mode, *frame, *inputs, *outputs, *coordinates, *sweep, *orders;
   int is_static;
   int keys;     /* of schema */
   int floating; /* of import */

@@ -214,7 +214,7 @@ static int check_options(const cli_args *args, long *every, long *most)
 {
   if ((args->vtk == NULL) == (args->out == NULL))
     return refuse_export(args, args->vtk == NULL ? "--out" : "--vtk", "",
-                         args->vtk == NULL ? "or --vtk must be given"
+                         args->vtk == NULL ? "must be given, or --vtk"
                                            : "cannot be given together with --out");
   if (args->vtk != NULL && args->vtk[0] == '\0')
     return refuse_export(args, "--vtk", "", "the folder's name is empty");

@@ -171,7 +171,7 @@ static int report(const cli_analysis *a, const pol_linear *l)
 {
   const cli_args *args = a->args;
   char text[480];
-  if (cli_unsteady_text(l->unsteady, 0, text, sizeof text))
+  if (cli_unsteady_text(l->unsteady, text, sizeof text))
     cli_note("%s: warning: %s", a->command, text);
   if (args->out != NULL) {
     errno = 0;
@@ -214,9 +214,9 @@ static int solve(cli_analysis *a)
   pol_linear *linear = NULL;
   pol_errors errors = {0};
   pol_diagnostics failure = {.equation = -1};
-  int result = cli_analysis_frame(a, options.frame);
-  if (result == CLI_DONE &&
-      (split(args->coordinates, &coordinates) != POL_OK || split(args->inputs, &inputs) != POL_OK ||
+  int result = CLI_DONE;
+  memcpy(options.frame, a->frame, sizeof a->frame);
+  if ((split(args->coordinates, &coordinates) != POL_OK || split(args->inputs, &inputs) != POL_OK ||
        split(args->outputs, &outputs) != POL_OK)) {
     cli_complain(a->command, "%s", pol_status_text(POL_NO_MEMORY));
     result = CLI_FAILED;

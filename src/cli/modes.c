@@ -5,6 +5,7 @@
 
 #include "cli/analysis.h"
 #include "cli/json_out.h"
+#include "cli/sweep.h"
 #include "cli/terminal.h"
 
 enum { PHASES = 60 }; /* rows of the result of a mode, and one more for the full period */
@@ -61,26 +62,6 @@ static int write_modes(const cli_analysis *a, const pol_modes *modes, int only)
 /* --- the report
  * ------------------------------------------------------------------------------------ */
 
-/* The parts of a shape: the largest of each body, in words. */
-static void largest_part(const cli_analysis *a, const pol_mode *mode, char *text, size_t size)
-{
-  const pol_mechanism *mechanism = a->model->mechanism;
-  double largest = 0.0;
-  int at = 0;
-  text[0] = '\0';
-  for (int b = 0; b < pol_mechanism_num_bodies(mechanism); b++) {
-    const pol_body *body = pol_mechanism_body(mechanism, b);
-    const int first = body->point ? 3 : 0;
-    for (int i = first; i < 6; i++, at++) {
-      const double part = hypot(mode->shape_re[at], mode->shape_im[at]);
-      if (!(part > 1.000001 * largest)) continue;
-      largest = part;
-      snprintf(text, size, "%s %s %c", body->name, i < 3 ? "rotation" : "translation",
-               "xyz"[i % 3]);
-    }
-  }
-}
-
 static void print_modes(const cli_analysis *a, const pol_modes *modes)
 {
   cli_analysis_print(a);
@@ -91,13 +72,12 @@ static void print_modes(const cli_analysis *a, const pol_modes *modes)
   if (pol_modes_zeros(modes) > 0)
     cli_print_row("zero", "%d eigenvalue%s: motions that nothing resists", pol_modes_zeros(modes),
                   cli_plural(pol_modes_zeros(modes)));
-  printf(
-      "\n  mode   frequency, Hz   damping ratio      eigenvalue, 1/s              largest part\n");
+  printf("\n  mode   frequency, Hz   damping ratio      eigenvalue, 1/s              what moves\n");
   for (int k = 0; k < pol_modes_count(modes); k++) {
     const pol_mode *mode = pol_modes_get(modes, k);
     char part[200] = "";
     /* any mixture of motions that nothing resists is one, too */
-    if (mode->frequency > 0.0 || mode->re != 0.0) largest_part(a, mode, part, sizeof part);
+    if (mode->frequency > 0.0 || mode->re != 0.0) pol_modes_name(modes, k, part, sizeof part);
     printf("  %4d   %13.8g   %13.6g   %13.6g %s%13.6g%s%s", k + 1, mode->frequency, mode->damping,
            mode->re, mode->im > 0.0 ? "+-" : "  ", mode->im, mode->im > 0.0 ? "i" : "",
            part[0] == '\0'  ? ""
@@ -117,7 +97,7 @@ static void print_modes(const cli_analysis *a, const pol_modes *modes)
   free(last);
 }
 
-static json_t *modes_json(const cli_analysis *a, const pol_modes *modes, const double frame[3])
+static json_t *modes_json(const cli_analysis *a, const pol_modes *modes)
 {
   const pol_mechanism *mechanism = a->model->mechanism;
   json_t *object = cli_analysis_json(a), *list = json_array();
@@ -133,13 +113,16 @@ static json_t *modes_json(const cli_analysis *a, const pol_modes *modes, const d
                                cli_json_numbers(mode->shape_im + at, 3)));
       cli_json_set(&shape, body->name, parts);
     }
+    char name[200] = "";
+    if (mode->frequency > 0.0 || mode->re != 0.0) pol_modes_name(modes, k, name, sizeof name);
     cli_json_append(&list,
-                    json_pack("{s:o, s:o, s:o, s:o}", //
-                              "frequency", cli_json_number(mode->frequency), "damping_ratio",
+                    json_pack("{s:o, s:o, s:o, s:o, s:o}", //
+                              "name", cli_json_text(name), "frequency",
+                              cli_json_number(mode->frequency), "damping_ratio",
                               cli_json_number(mode->damping), "eigenvalue",
                               cli_json_numbers((double[]){mode->re, mode->im}, 2), "shape", shape));
   }
-  cli_json_set(&object, "frame_angular_velocity", cli_json_numbers(frame, 3));
+  cli_json_set(&object, "frame_angular_velocity", cli_json_numbers(a->frame, 3));
   cli_json_set(&object, "unsteady", cli_json_number(pol_modes_unsteady(modes)));
   cli_json_set(&object, "zero_eigenvalues", json_integer(pol_modes_zeros(modes)));
   cli_json_set(&object, "modes", list);
@@ -161,7 +144,7 @@ static int solve(cli_analysis *a)
   if (result == CLI_DONE && args->out != NULL) result = cli_rows_check(a, args->out);
   if (result == CLI_DONE && only > 0 && args->out == NULL)
     result = cli_refuse_one(a->command, args->json, "--mode", args->mode, "needs --out");
-  if (result == CLI_DONE) result = cli_analysis_frame(a, options.frame);
+  memcpy(options.frame, a->frame, sizeof a->frame);
   if (result != CLI_DONE) return result;
   cli_catch_signals();
   if (pol_modes_create(&modes, a->analysis, &options, &failure) != POL_OK)
@@ -172,12 +155,11 @@ static int solve(cli_analysis *a)
              pol_modes_count(modes), cli_plural(pol_modes_count(modes)));
     result = cli_refuse_one(a->command, args->json, "--mode", args->mode, text);
   }
-  if (result == CLI_DONE &&
-      cli_unsteady_text(pol_modes_unsteady(modes), pol_modes_iterated(modes), text, sizeof text))
+  if (result == CLI_DONE && cli_unsteady_text(pol_modes_unsteady(modes), text, sizeof text))
     cli_note("%s: warning: %s", a->command, text);
   if (result == CLI_DONE && args->out != NULL) result = write_modes(a, modes, only);
   if (result == CLI_DONE && args->json)
-    result = cli_json_print(modes_json(a, modes, options.frame)) == 0 ? CLI_DONE : CLI_FAILED;
+    result = cli_json_print(modes_json(a, modes)) == 0 ? CLI_DONE : CLI_FAILED;
   else if (result == CLI_DONE && !args->quiet)
     print_modes(a, modes);
   pol_modes_free(&modes);
@@ -187,6 +169,11 @@ static int solve(cli_analysis *a)
 static int run(const cli_args *args)
 {
   cli_analysis a;
+  if (args->sweep != NULL) return cli_sweep(args);
+  const char *const names[] = {"--plot", "--orders"}, *const values[] = {args->plot, args->orders};
+  for (int i = 0; i < 2; i++)
+    if (values[i] != NULL)
+      return cli_refuse_one("polhode modes", args->json, names[i], values[i], "needs --sweep");
   int result = cli_analysis_open(&a, "polhode modes", args, 0);
   if (result == CLI_DONE) result = solve(&a);
   cli_analysis_close(&a);
@@ -202,6 +189,15 @@ static const cli_option options[] = {
      offsetof(cli_args, out), NULL},
     {"--mode", "N", "write only this mode, to the file of --out itself", CLI_TEXT,
      offsetof(cli_args, mode), NULL},
+    {"--sweep", "KEY=FROM:TO:N",
+     "modes at N values of a parameter, or of any key as of --set, followed as curves; --out "
+     "writes them as CSV",
+     CLI_TEXT, offsetof(cli_args, sweep), NULL},
+    {"--plot", "FILE.svg|FILE.png|FILE.pdf", "plot the curves of --sweep: Campbell's diagram",
+     CLI_TEXT, offsetof(cli_args, plot), NULL},
+    {"--orders", "N|BODY:N",
+     "plot lines of 1 to N times the speed of rotation of a body, or of the axes of --frame",
+     CLI_TEXT, offsetof(cli_args, orders), NULL},
     CLI_JSON_OPTION,
 };
 
@@ -212,12 +208,17 @@ const cli_command cli_modes = {
     .text = "Linearises the equations of motion about the initial state of a model, its\n"
             "static equilibrium, a point of its run, or a row of a result, and prints the\n"
             "frequencies and damping ratios of its modes, gyroscopic terms included.\n\n"
-            "polhode view shows the result of a mode as an animation.",
+            "polhode view shows the result of a mode as an animation.\n\n"
+            "With --static and --frame the state is the equilibrium in rotating axes: that of\n"
+            "a rotor with flexible blades. With --sweep there is a curve for each mode over a\n"
+            "parameter, such as the speed, also where curves cross.",
     .examples =
         "  polhode modes models/examples/double_pendulum.json --static\n"
         "  polhode modes models/examples/suspension.json --static --count 4 --json\n"
         "  polhode modes models/examples/double_pendulum.json --static --out mode.h5\n"
-        "  polhode modes models/examples/double_pendulum.json --static --mode 2 --out m2.h5",
+        "  polhode modes models/examples/double_pendulum.json --static --mode 2 --out m2.h5\n"
+        "  polhode modes models/beams/rotating_cantilever.json --static --frame hub \\\n"
+        "      --sweep speed=0:60:13 --orders 4 --plot campbell.svg",
     .options = options,
     .num_options = sizeof options / sizeof options[0],
     .run = run,

@@ -186,7 +186,7 @@ static int report(const cli_analysis *a, const pol_static_report *found, const c
   char text[320];
   cli_print_model(a->model->name, args->operand);
   cli_stability_text(found, text, sizeof text);
-  cli_print_row("equilibrium", "%s", text);
+  cli_print_row(a->how, "%s", text);
   cli_print_row("solution", "%d load step%s, %d iteration%s, forces balance to %.2g of the largest",
                 found->load_steps, cli_plural(found->load_steps), found->iterations,
                 cli_plural(found->iterations), found->residual);
@@ -216,6 +216,7 @@ static int solve(cli_analysis *a)
   int result = cli_analysis_count(a, "--steps", args->steps, &options.steps);
   if (result == CLI_DONE && args->out != NULL) result = cli_rows_check(a, args->out);
   if (result != CLI_DONE) return result;
+  cli_analysis_rotate(a, &options);
   options.on_step = write_step;
   options.user = &rows;
   cli_catch_signals();
@@ -228,7 +229,6 @@ static int solve(cli_analysis *a)
   if (args->out != NULL)
     result = cli_rows_close(&rows, a, args->out, status == POL_OK ? "done" : "failed");
   if (result != CLI_DONE) return result;
-  a->how = "equilibrium";
   if (status == POL_CANCELLED) return CLI_SIGNALLED + cli_stop_signal();
   if (status != POL_OK) {
     const int exit_status = cli_analysis_fail(a, &failure);
@@ -251,6 +251,7 @@ static const cli_option options[] = {
      offsetof(cli_args, steps), NULL},
     {"--at", "SECONDS", "time of drives and functions (default 0), or row of a result", CLI_TEXT,
      offsetof(cli_args, at), NULL},
+    CLI_FRAME_OPTION,
     {"--out", "FILE.h5|FILE.csv", "write the initial state and each load step as a row", CLI_TEXT,
      offsetof(cli_args, out), NULL},
     {"--param", "NAME=VALUE", "value of a parameter; may be repeated", CLI_OVERRIDE, 0,

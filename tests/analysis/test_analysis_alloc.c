@@ -38,8 +38,44 @@ static void every_allocation_may_fail(void **state)
   pol_model_free(&model);
 }
 
+/* In rotating axes, of a motion that is not steady by iteration, and of curves. */
+static pol_status attempt_rotation(void *data)
+{
+  const pol_model *model = data;
+  const pol_static_options rotating = {
+      .steps = 1, .max_iterations = 100, .rotation = {0.0, 0.0, 20.0}};
+  const pol_modes_options moving = {.large = 1, .count = 2},
+                          steady = {.large = 1, .count = 2, .frame = {0.0, 0.0, 20.0}};
+  pol_analysis *analysis = NULL;
+  pol_modes *modes = NULL;
+  pol_curves *curves = NULL;
+  char name[60];
+  pol_status status = pol_analysis_create(&analysis, model->mechanism, 0.0, NULL);
+  if (!status) status = pol_curves_create(&curves);
+  if (!status) status = pol_analysis_equilibrium(analysis, &rotating, NULL, NULL);
+  for (int k = 0; k < 3 && !status; k++) {
+    status = pol_modes_create(&modes, analysis, k < 2 ? &steady : &moving, NULL);
+    if (!status) status = pol_curves_add(curves, modes);
+    if (!status) pol_modes_name(modes, 0, name, sizeof name);
+    pol_modes_free(&modes);
+  }
+  pol_curves_free(&curves);
+  pol_analysis_free(&analysis);
+  return status;
+}
+
+static void every_allocation_of_a_rotation_may_fail(void **state)
+{
+  (void)state;
+  const char *const overrides[] = {"beams.blade.elements=6"};
+  pol_model *model = read_model_with(MODELS "beams/rotating_cantilever.json", 1, overrides);
+  alloc_exhaust(attempt_rotation, model);
+  pol_model_free(&model);
+}
+
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(every_allocation_may_fail)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(every_allocation_may_fail),
+                                     cmocka_unit_test(every_allocation_of_a_rotation_may_fail)};
   return cmocka_run_group_tests(tests, alloc_install, NULL);
 }

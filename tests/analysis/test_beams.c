@@ -3,6 +3,7 @@
 #include "analysis/analyse.h"
 
 static const double pi = 3.14159265358979323846;
+static const pol_beam_strain strains[] = {POL_BEAM_SE3, POL_BEAM_SO3XR3, POL_BEAM_DIRECTORS};
 
 /* A square section of side a, and factors of its torsion and shear stiffness. */
 static pol_beam square_beam(double a, double E, double nu, double torsion, double shear,
@@ -71,43 +72,44 @@ static pol_marker_state tip_under(pol_mechanism *mechanism, pol_force_type type,
 
 /* A moment bends a beam to an arc of a circle, a piece of a helix: elements of helices are exact.
  * Straight lines are the sides of a polygon, whose error is of second order; as a whole circle it
- * closes all the same. */
+ * closes all the same.  Means of directors are weaker the larger the angles are, with the same
+ * order. */
 static void moment_bends_to_a_circle(void **state)
 {
   (void)state;
-  for (int kind = 0; kind < 2; kind++) {
+  for (int kind = 0; kind < 3; kind++) {
     double error[2] = {0.0};
     for (int k = 0; k < 2; k++)
       for (int turns = 1; turns <= 2; turns++) { /* half turns */
-        const int elements = k == 0 ? 6 : 12;
+        const int elements = (kind == 2 ? 4 : 1) * (k == 0 ? 6 : 12);
         pol_beam beam = square_beam(0.02, 2e11, 0.3, 1.0, 5.0 / 6.0, 7800.0);
-        beam.strain = kind == 0 ? POL_BEAM_SE3 : POL_BEAM_SO3XR3;
+        beam.strain = strains[kind];
         const pol_marker_state tip =
             tip_under(clamped_arc(beam, 1.0, 0.0, elements), POL_APPLIED_TORQUE,
                       turns * pi * beam.stiffness[14], 10);
         const double off = hypot(tip.position[0], tip.position[1] - (turns == 1 ? 2.0 / pi : 0.0));
-        if (turns == 2 || kind == 0) assert_true(off < 1e-12);
+        if ((turns == 2 && kind == 1) || kind == 0) assert_true(off < 1e-12);
         if (turns == 1) error[k] = off;
       }
-    if (kind == 1) assert_close(log2(error[0] / error[1]), 2.0, 0.05);
+    if (kind > 0) assert_close(log2(error[0] / error[1]), 2.0, 0.05);
   }
 }
 
 /* Bathe and Bolourchi printed (22.5, 59.2, 39.5) and (15.9, 47.2, 53.4) of eight elements that are
  * straight; Simo and Vu-Quoc (1986) have (22.33, 58.84, 40.08) and (15.79, 47.23, 53.37).  Here the
- * limits of fine meshes are (22.2447, 58.7789, 40.1924) and (15.6847, 47.1501, 53.4755) in both
+ * limits of fine meshes are (22.2447, 58.7789, 40.1924) and (15.6847, 47.1501, 53.4755) in all
  * kinds. */
 static void bend_of_45_degrees(void **state)
 {
   (void)state;
   const double limits[2][3] = {{22.2447, 58.7789, 40.1924}, {15.6847, 47.1501, 53.4755}};
   const double published[2][3] = {{22.33, 58.84, 40.08}, {15.79, 47.23, 53.37}};
-  for (int kind = 0; kind < 2; kind++)
+  for (int kind = 0; kind < 3; kind++)
     for (int load = 0; load < 2; load++) {
       double error[2] = {0.0};
       for (int k = 0; k < 2; k++) {
         pol_beam beam = square_beam(1.0, 1e7, 0.0, 1.0, 5.0 / 6.0, 1.0);
-        beam.strain = kind == 0 ? POL_BEAM_SE3 : POL_BEAM_SO3XR3;
+        beam.strain = strains[kind];
         const pol_marker_state tip =
             tip_under(clamped_arc(beam, 25.0 * pi, pi / 4.0, k == 0 ? 8 : 16), POL_APPLIED_FORCE,
                       300.0 * (load + 1), 1);

@@ -306,6 +306,40 @@ static void large_solver_agrees_with_the_full_one(void **state)
   pol_model_free(&model);
 }
 
+/* In the midst of a motion, whose constraints change along it; also seen in rotating axes. */
+static void large_solver_agrees_with_the_full_one_in_motion(void **state)
+{
+  (void)state;
+  static const char *const models[] = {"examples/chain_stop.json", "examples/suspension.json",
+                                       "examples/lag_actuator.json", "meijaard-2007/bicycle.json"};
+  for (int k = 0; k < 4; k++) {
+    char path[400];
+    snprintf(path, sizeof path, MODELS "%s", models[k]);
+    pol_model *model = read_model(path);
+    pol_analysis *analysis = analyse_at(model->mechanism, 0.0);
+    const int bodies = pol_mechanism_num_bodies(model->mechanism);
+    double states[20] = {0.3, -0.2};
+    pol_body_state *moving = calloc((size_t)bodies, sizeof *moving);
+    for (int b = 0; b < bodies; b++) {
+      moving[b] = body_at(analysis, b);
+      for (int i = 0; i < 3; i++) {
+        moving[b].angular_velocity[i] += 1.0 + sin(3.0 * b + i);
+        moving[b].velocity[i] += 0.3 * cos(2.0 * b + i);
+      }
+    }
+    assert_int_equal(pol_analysis_set_bodies(analysis, 0.0, moving, states, NULL), POL_OK);
+    pol_modes *modes = find_modes(analysis, NULL);
+    assert_true(pol_modes_unsteady(modes) > 0.01);
+    pol_modes_free(&modes);
+    const int count = k == 2 ? 2 : 3;
+    compare_with_full(analysis, count, NULL, 1e-5);
+    compare_with_full(analysis, count, (double[]){0.4, -0.7, 1.1}, 1e-5);
+    free(moving);
+    pol_analysis_free(&analysis);
+    pol_model_free(&model);
+  }
+}
+
 /* A hanging chain of 300 links, 1800 velocities: its slow modes are those of a hanging rope,
  * w = j/2 sqrt(g/l) with the zeros j of the Bessel function J0, up to the length of a link. */
 static void hanging_chain_of_300_links_vibrates_as_a_rope(void **state)
@@ -410,6 +444,7 @@ int main(void)
       cmocka_unit_test(gyroscopic_splitting_has_the_closed_form),
       cmocka_unit_test(rotating_ring_has_the_closed_form),
       cmocka_unit_test(large_solver_agrees_with_the_full_one),
+      cmocka_unit_test(large_solver_agrees_with_the_full_one_in_motion),
       cmocka_unit_test(hanging_chain_of_300_links_vibrates_as_a_rope),
       cmocka_unit_test(poses_move_along_the_shape_and_keep_the_joints),
   };

@@ -27,7 +27,7 @@
 
 /* --- running the program ---------------------------------------------------------------------- */
 
-enum { OUTPUT_SIZE = 1 << 16, MAX_ARGUMENTS = 16 };
+enum { OUTPUT_SIZE = 1 << 16, MAX_ARGUMENTS = 24 };
 
 static char folder[] = "test_cli_XXXXXX"; /* where the tests write */
 static char out[OUTPUT_SIZE], err[OUTPUT_SIZE];

@@ -239,6 +239,112 @@ static void parameters_and_standard_input(void **state)
   }
 }
 
+#define ROTOR POLHODE_SOURCE_DIR "/models/beams/rotating_cantilever.json"
+
+/* Equilibrium in rotating axes: of static, modes and linearize. */
+static void steady_rotation_is_found(void **state)
+{
+  (void)state;
+  expect("polhode static " ROTOR " --frame hub", 0);
+  expect_text(out, "steady rotation stable, least eigenvalue");
+  expect("polhode modes " ROTOR " --static --frame hub --count 2", 0);
+  expect_text(out, "rotation        (0, 0, 20) rad/s");
+  expect_text(out, "blade bending z");
+  expect("polhode modes " ROTOR " --static --frame 0,0,20,0,0,5 --count 1 --json", 0);
+  json_t *object = parse_output();
+  expect_word(object, "about", "steady rotation");
+  assert_true(fabs(number_at(json_array_get(at(object, "modes"), 0), "frequency") - 5.380) < 1e-3);
+  assert_true(number_at(object, "unsteady") < 1e-9);
+  json_decref(object);
+  expect("polhode modes " ROTOR " --static --frame 0,0,19", 1);
+  expect_text(err, "there is no steady rotation: this constraint does not allow it");
+  expect_text(err, "drive 'motor'");
+  expect("polhode modes " ROTOR " --static --frame hub --set gravity=[1,0,0]", 1);
+  expect_text(err, "forces on this body change along the turn");
+  expect("polhode static " ROTOR " --frame 0,0,20,1", 2);
+  expect_text(err, "three or six numbers");
+}
+
+static void modes_are_followed_over_a_parameter(void **state)
+{
+  (void)state;
+  expect("polhode modes " ROTOR " --static --frame hub --sweep speed=0:100:6 --count 3 --orders 4 "
+         "--plot diagram.svg --out curves.csv",
+         0);
+  expect_text(out, "sweep           speed (rad/s) from 0 to 100, 6 values");
+  expect_text(out, "curve 2         blade bending y");
+  expect_text(out, "damping ratio");
+  expect("polhode modes " ROTOR " --static --frame hub --sweep speed=0:100:6 --count 3 --json "
+         "--orders hub:2 --plot diagram.png",
+         0);
+  json_t *object = parse_output(), *curves = at(object, "curves");
+  assert_true(json_number_value(json_array_get(at(object, "rotation_speeds"), 5)) == 100.0);
+  assert_int_equal(json_array_size(curves), 3);
+  for (size_t k = 0; k < 3; k++) {
+    const json_t *frequency = json_object_get(json_array_get(curves, k), "frequency");
+    assert_int_equal(json_array_size(frequency), 6);
+    for (size_t i = 1; i < 6; i++) /* all become stiffer */
+      assert_true(json_number_value(json_array_get(frequency, i)) >
+                  json_number_value(json_array_get(frequency, i - 1)));
+  }
+  json_decref(object);
+  /* the first flapping frequency crosses the first one in the plane at about 100 rad/s */
+  expect("polhode modes " ROTOR " --static --frame hub --sweep speed=80:130:6 --count 2 --json", 0);
+  object = parse_output();
+  curves = at(object, "curves");
+  const json_t *flap = json_object_get(json_array_get(curves, 0), "frequency");
+  const json_t *lag = json_object_get(json_array_get(curves, 1), "frequency");
+  assert_true(json_number_value(json_array_get(flap, 0)) <
+              json_number_value(json_array_get(lag, 0)));
+  assert_true(json_number_value(json_array_get(flap, 5)) >
+              json_number_value(json_array_get(lag, 5)));
+  json_decref(object);
+  /* a model without static equilibrium, any key, one mode of fewer than are wanted */
+  expect("polhode modes pendulum.json --static --sweep bodies.rod.mass=1:3:3 --quiet", 0);
+  assert_string_equal(out, "");
+  expect("polhode modes pendulum.json --set joints.hinge.type=fixed --set forces=[] --sweep "
+         "bodies.rod.mass=1:3:3",
+         0);
+  expect_text(out, "none: nothing can vibrate");
+}
+
+static void wrong_sweeps_are_refused(void **state)
+{
+  (void)state;
+  static const char *const wrong[][2] = {
+      {"--sweep speed", "must be KEY=FROM:TO:N"},
+      {"--sweep speed=0:1", "must be KEY=FROM:TO:N"},
+      {"--sweep speed=a:1:3", "must be KEY=FROM:TO:N"},
+      {"--sweep =0:1:3", "must be KEY=FROM:TO:N"},
+      {"--sweep speed=0:1:1", "N must be from 2 to 100000"},
+      {"--sweep speed=2:2:3", "two different numbers"},
+      {"--sweep speed=0:nan:3", "two different numbers"},
+      {"--sweep sped=0:1:3", "did you mean \"speed\"?"},
+      {"--sweep bodies.hub.mas=1:2:3", "is not a known key"},
+      {"--sweep bodies.hub.mass=1:-2:3", "at bodies.hub.mass = -0.5"},
+      {"--sweep speed=0:1:3 --param speed=3", "has a value by another option"},
+      {"--sweep beams.blade.elements=5:7:3", "must not change the number of bodies"},
+      {"--sweep speed=0:1:3 --mode 1", "has no meaning with --sweep"},
+      {"--sweep speed=0:1:3 --count 0", "must be a whole number"},
+      {"--sweep speed=0:1:3 --out a.h5", "must end in .csv"},
+      {"--sweep speed=0:1:3 --plot a.gif", "must end in .svg, .png or .pdf"},
+      {"--sweep speed=0:1:3 --orders 2", "needs the rotating body"},
+      {"--sweep speed=0:1:3 --orders hub:x", "must be N or BODY:N"},
+      {"--sweep speed=0:1:3 --orders hup:2", "there is no such body"},
+      {"--plot a.svg", "needs --sweep"},
+      {"--orders 3", "needs --sweep"},
+  };
+  for (size_t k = 0; k < sizeof wrong / sizeof wrong[0]; k++) {
+    char command[600];
+    snprintf(command, sizeof command, "polhode modes " ROTOR " %s", wrong[k][0]);
+    expect(command, 2);
+    expect_text(err, wrong[k][1]);
+  }
+  expect("polhode modes " ROTOR " --sweep speed=0:1:2 --quiet --out none/a.csv", 2);
+  expect("polhode modes " ROTOR " --sweep speed=0:1:2 --quiet --plot none/a.svg", 2);
+  expect("polhode modes top.h5 --sweep speed=0:1:2", 2);
+}
+
 static int start_tests(void **state)
 {
   if (enter_folder(state) != 0) return -1;
@@ -258,6 +364,9 @@ int main(void)
       cmocka_unit_test(wrong_input_is_refused),
       cmocka_unit_test(runs_start_from_an_equilibrium),
       cmocka_unit_test(parameters_and_standard_input),
+      cmocka_unit_test(steady_rotation_is_found),
+      cmocka_unit_test(modes_are_followed_over_a_parameter),
+      cmocka_unit_test(wrong_sweeps_are_refused),
   };
   return cmocka_run_group_tests(tests, start_tests, leave_folder);
 }

@@ -97,7 +97,7 @@ static void wrong_exports_are_refused(void **state)
   static const struct {
     const char *line, *message;
   } cases[] = {
-      {"polhode export r.h5", "--out: or --vtk must be given"},
+      {"polhode export r.h5", "--out: must be given, or --vtk"},
       {"polhode export r.h5 --out s.csv --vtk v", "--vtk: cannot be given together with --out"},
       {"polhode export r.h5 --out s.txt", "--out = s.txt: must end in .csv or .mat, or be -"},
       {"polhode export r.h5 --out s.csv --frames 3", "--frames = 3: is for --vtk; use --every"},

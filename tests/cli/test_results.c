@@ -258,7 +258,7 @@ static void wrong_input_is_refused(void **state)
   expect(2, "run %s --out no/such/folder/top.h5", top);
   expect_text("--out = no/such/folder/top.h5: No such file or directory");
   expect(2, "export results.h5");
-  expect_text("--out: or --vtk must be given");
+  expect_text("--out: must be given, or --vtk");
   expect(2, "export results.h5 --vtk v --every 0");
   expect_text("--every = 0: must be a whole number above 0");
   expect(2, "export results.h5 --vtk v --frames x");

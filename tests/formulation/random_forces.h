@@ -110,7 +110,7 @@ static inline void add_laws(pol_mechanism *mechanism, double actuator, uint64_t 
     const char *name;
     pol_force_type type;
     int first, second;
-    pol_spring_law law;
+    int law; /* of a spring, or the strain of a beam */
   } laws[] = {
       {"support a", POL_SUPPORT, POL_GROUND, 0, POL_LINEAR_SPRING},
       {"support b", POL_SUPPORT, POL_GROUND, 1, POL_LINEAR_SPRING},
@@ -124,10 +124,12 @@ static inline void add_laws(pol_mechanism *mechanism, double actuator, uint64_t 
       {"bushing b to a", POL_BUSHING, 1, 0, POL_LINEAR_SPRING},
       {"bushing of a", POL_BUSHING, POL_GROUND, 0, POL_LINEAR_SPRING},
       {"bushing of b", POL_BUSHING, 1, POL_GROUND, POL_LINEAR_SPRING},
-      {"beam a to b", POL_BEAM, 0, 1, POL_LINEAR_SPRING},
-      {"beam b to a", POL_BEAM, 1, 0, POL_SQUARED_SPRING},
-      {"beam of a", POL_BEAM, POL_GROUND, 0, POL_LINEAR_SPRING},
-      {"beam of b", POL_BEAM, 1, POL_GROUND, POL_SQUARED_SPRING},
+      {"beam a to b", POL_BEAM, 0, 1, POL_BEAM_SE3},
+      {"beam b to a", POL_BEAM, 1, 0, POL_BEAM_SO3XR3},
+      {"beam of a", POL_BEAM, POL_GROUND, 0, POL_BEAM_SE3},
+      {"beam of b", POL_BEAM, 1, POL_GROUND, POL_BEAM_SO3XR3},
+      {"beam of directors", POL_BEAM, 0, 1, POL_BEAM_DIRECTORS},
+      {"another to the ground", POL_BEAM, 1, POL_GROUND, POL_BEAM_DIRECTORS},
       {"own a to b", POL_CALLBACK_FORCE, 0, 1, POL_LINEAR_SPRING},
       {"own b to ground", POL_CALLBACK_FORCE, 1, POL_GROUND, POL_LINEAR_SPRING},
   };
@@ -136,7 +138,8 @@ static inline void add_laws(pol_mechanism *mechanism, double actuator, uint64_t 
     pol_force force = {.name = laws[i].name,
                        .type = laws[i].type,
                        .body = laws[i].second,
-                       .law = laws[i].law,
+                       .law = laws[i].type == POL_SPRING_DAMPER ? (pol_spring_law)laws[i].law
+                                                                : POL_LINEAR_SPRING,
                        .length = 0.7,
                        .actuator = actuator,
                        .scale = i == 4 ? &scale : NULL,
@@ -164,7 +167,7 @@ static inline void add_laws(pol_mechanism *mechanism, double actuator, uint64_t 
     if (force.type == POL_BEAM) {
       random_section(seed, &section);
       force.section = &section;
-      force.strain = laws[i].law == POL_LINEAR_SPRING ? POL_BEAM_SE3 : POL_BEAM_SO3XR3;
+      force.strain = (pol_beam_strain)laws[i].law;
     }
     if (force.type == POL_BUSHING || force.type == POL_BEAM)
       add_bushing_markers(mechanism, laws[i].first, laws[i].second, seed, force.marker);

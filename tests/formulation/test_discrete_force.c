@@ -46,6 +46,30 @@ static void add_force(pol_mechanism *mechanism, pol_force force, double damping)
   assert_int_equal(pol_mechanism_add_force(mechanism, &force, NULL), POL_OK);
 }
 
+/* A relaxed strain that is curved, coupled stiffnesses, markers away from the centres of mass. */
+static void add_beam(pol_mechanism *mechanism, const char *name, int first, int second,
+                     double damping)
+{
+  pol_section section = {.strain = {0.1, -0.2, 0.3, 1.0, 0.05, 0.0}};
+  pol_force force = {.name = name,
+                     .type = POL_BEAM,
+                     .strain = POL_BEAM_DIRECTORS,
+                     .length = 0.6,
+                     .section = &section};
+  for (int i = 0; i < 36; i++) {
+    section.stiffness[i] = (i % 7 == 0 ? 2.0 + i / 7 : 0.0) + 0.2;
+    section.damping[i] = damping * ((i % 7 == 0 ? 1.0 + i % 3 : 0.0) + 0.1);
+  }
+  for (int k = 0; k < 2; k++) {
+    pol_marker marker = {.name = "",
+                         .body = k ? second : first,
+                         .position = {0.1 + 0.3 * k, -0.2, 0.1 * k},
+                         .rotation = {0.96, 0.0, 0.28 * k, 0.28 * (1 - k)}};
+    assert_int_equal(pol_mechanism_add_marker(mechanism, &marker, &force.marker[k]), POL_OK);
+  }
+  assert_int_equal(pol_mechanism_add_force(mechanism, &force, NULL), POL_OK);
+}
+
 /* An arm on a hinge, a slider on the arm, a point mass; springs of all kinds with these dampers. */
 static void create(system_t *sys, double damping)
 {
@@ -101,6 +125,8 @@ static void create(system_t *sys, double damping)
       (pol_force){
           .name = "push", .type = POL_JOINT_SPRING, .joint = 1, .stiffness = {9.0}, .rest = 0.1},
       damping);
+  add_beam(m, "beam", 0, 1, damping);
+  add_beam(m, "clamped", POL_GROUND, 1, damping);
   assert_int_equal(pol_formulation_create(&sys->formulation, m, POL_DIRECTORS), POL_OK);
   sys->dae = pol_formulation_dae(sys->formulation);
   assert_int_equal(sys->dae->group.nq, NV);

@@ -376,12 +376,25 @@ static void wrong_includes_are_reported(void **state)
   assert_string_equal(errors_of(ROBOT("{\"file\": \"odd.json\", \"prefix\": \"x_\"}"), NULL),
                       "odd.json:2 bodies[0].position[2] (body 'odd') must be a number or an "
                       "expression of parameters: column 1: 'L' is not a known name > \n"
-                      "odd.json:3 motors () is not a known key > drives\n");
-  /* found when the whole model is read */
-  write_text("odd.json", "{\"bodies\": [{\"name\": \"odd\", \"mass\": 1,\n\"inertia\": [1, 1, 1]}, "
-                         "{\"name\": \"bad\",\n\"mass\": -1, \"inertia\": [1, 1, 1]}]}");
-  assert_string_equal(errors_of(ROBOT("{\"file\": \"odd.json\", \"prefix\": \"x_\"}"), NULL),
+                      "odd.json:3 motors () is not a known key > drives\n"
                       "odd.json:3 bodies[1].mass (body 'x_bad') must be a positive number > \n");
+  /* what can be missing after an error in an include is not looked up, all else is */
+  assert_string_equal(
+      errors_of("{\"gravity\": [0, 0, true],\n\"include\": [{\"file\": \"no.json\"}, {\"file\": "
+                "\"odd.json\", \"prefix\": \"x_\", \"conect\": {}}],\n\"forces\": [{\"name\": "
+                "\"f\", \"type\": \"force\", \"body\": \"no\", \"force\": [0, 1]}, {\"name\": "
+                "\"f\", \"type\": \"force\", \"body\": \"x_bad\", \"force\": [0, 0, "
+                "\"tt\"]}],\n\"simulation\": {\"step\": -1, \"end\": 1}}",
+                NULL),
+      ":2 include[0].file () cannot be read: No such file or directory > \n"
+      ":2 include[1].conect () is not a known key > connect\n"
+      "odd.json:2 bodies[0].position[2] (body 'odd') must be a number or an expression of "
+      "parameters: column 1: 'L' is not a known name > \n"
+      "odd.json:3 motors () is not a known key > drives\n"
+      ":1 gravity[2] () must be a number > \n"
+      ":3 forces[0].force (force 'f') must be a list of 3 numbers or expressions > \n"
+      ":4 simulation.step () must be a positive number > \n"
+      "odd.json:3 bodies[1].mass (body 'x_bad') must be a positive number > \n");
   pol_errors errors = {0};
   pol_model *model = NULL;
   assert_int_equal(pol_model_read_text(&model, ROBOT("{\"file\": \"leg.json\"}"), 0, NULL, &errors),

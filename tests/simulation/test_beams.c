@@ -124,12 +124,53 @@ static void flying_beam_keeps_its_momentum(void **state)
   }
 }
 
+/* Where beam_10 is at the end of a flight of 6 s. */
+static void fly(const char *method, int order, double h, double x[3])
+{
+  static const char *const undamped = "simulation.rho_inf=1";
+  pol_model *model = read_model_with(BEAMS "flying_beam.json", 1, &undamped);
+  pol_body_state node;
+  model->settings.options.method = method;
+  model->settings.options.order = order;
+  model->settings.step = h;
+  model->settings.end = 6.0;
+  pol_simulation *simulation = run_all(model);
+  const pol_state *at = pol_simulation_state(simulation);
+  pol_formulation_body_state(pol_simulation_formulation(simulation), at->q, at->v, 10, &node);
+  memcpy(x, node.position, sizeof node.position);
+  pol_simulation_free(&simulation);
+  pol_model_free(&model);
+}
+
+static double apart(const double a[3], const double b[3])
+{
+  return sqrt(pow(a[0] - b[0], 2.0) + pow(a[1] - b[1], 2.0) + pow(a[2] - b[2], 2.0));
+}
+
+/* Elements are rows of rattle, stable where h w is 8 at the highest frequency of the beam.
+ * The reference is the limit of geom1. */
+static void rattle_takes_large_steps(void **state)
+{
+  (void)state;
+  double coarse[3], fine[3], x[3], error[3];
+  fly("geom1", 2, 0.0025, coarse);
+  fly("geom1", 2, 0.00125, fine);
+  for (int i = 0; i < 3; i++) fine[i] += (fine[i] - coarse[i]) / 3.0;
+  for (int k = 0; k < 3; k++) {
+    fly("rattle", k == 2 ? 4 : 2, k == 1 ? 0.01 : 0.02, x);
+    error[k] = apart(x, fine);
+  }
+  assert_near(&(double){log2(error[0] / error[1])}, &(double){2.0}, 1, 0.2);
+  assert_true(error[0] < 1e-3 && error[2] < 0.05 * error[0]);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(cable_rests_on_its_catenary),
       cmocka_unit_test(moment_rolls_a_cantilever_up),
       cmocka_unit_test(flying_beam_keeps_its_momentum),
+      cmocka_unit_test(rattle_takes_large_steps),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -94,6 +94,8 @@ class ServePage(unittest.TestCase):
             self.browser.wait_for("document.querySelectorAll('.mark').length > 0")
             self.assertEqual(self.text("#headline"), words)
             self.assertIn("Last result", self.text("#stale"))
+            self.assertTrue(self.browser.run("(a => a('stale').bottom <= a('frames').top)(id => "
+                                             "document.getElementById(id).getBoundingClientRect())"))
             marked = self.browser.run("[...document.querySelectorAll('.line.wrong')].map(e => Number(e.id.slice(5)))")
             if wrong is not None:
                 self.assertEqual(sorted(marked), sorted({line_of(text, one) for one in wrong}), words)

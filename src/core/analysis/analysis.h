@@ -58,6 +58,9 @@ void poli_terms_free(poli_terms **terms);
 pol_status poli_terms_evaluate(poli_terms *terms, const pol_point *at,
                                pol_diagnostics *diagnostics);
 
+/* The highest frequency of a body by itself, rad/s. */
+double poli_terms_fastest(const poli_terms *terms, const pol_analysis *analysis);
+
 /* Four states near the present one, q o exp(e v), v + e v' at small times e before and after it:
  * the rate of change of a function f of the state along the motion is the sum of weight f(point),
  * to the fourth order in e. */
@@ -92,9 +95,10 @@ void poli_axes_add_columns(const poli_axes *axes, const double *rates, const pol
 #define POLI_STEADY 1e-9
 
 /* The largest |v' - T v|, which is zero if the motion is steady in these axes, compared with the
- * accelerations, velocities (for one second) and weights that there are.  turned: nv numbers of
- * workspace. */
-double poli_axes_unsteady(const poli_axes *axes, const pol_analysis *analysis, double *turned);
+ * accelerations, velocities (for one second) and weights that there are.  fastest: as of
+ * poli_terms_fastest.  turned: nv numbers of workspace. */
+double poli_axes_unsteady(const poli_axes *axes, const pol_analysis *analysis, double fastest,
+                          double *turned);
 
 /* --- linear.c: the equations in full matrices --------------------------------------------------
  */
@@ -123,18 +127,67 @@ pol_status poli_linear_create(poli_linear **linear, const pol_analysis *analysis
                               pol_diagnostics *diagnostics);
 void poli_linear_free(poli_linear **linear);
 
+/* --- rotation.c: steady rotation -------------------------------------------------------------- */
+
+/* All bodies rotate about one axis, except those that joints hold at rest. */
+typedef struct poli_rotation {
+  pol_analysis *analysis;
+  double rate[3], centre[3]; /* angular velocity, and a point of the axis */
+  double factor;             /* of the angular velocity, in load steps */
+  const pol_pattern *constraint;
+  poli_axes axes; /* of the present velocities; zero for bodies at rest */
+  void *memory;
+  unsigned char *rests;                      /* for each body */
+  double *left;                              /* pattern coupling */
+  double *q, *v, *vd, *w;                    /* workspace: nq, nv each */
+  double *balance, *turned, *rows, *scratch; /* nv, nv, m; of the dae */
+} poli_rotation;
+
+/* Gives the velocities of the rotation to the state.  POL_NOT_CONVERGED: a constraint does not
+ * allow it.  Patterns of the dae that stay valid.  Free *rotation in every case. */
+pol_status poli_rotation_create(poli_rotation **rotation, pol_analysis *analysis,
+                                const double rate[3], const double centre[3],
+                                const pol_pattern *coupling, const pol_pattern *constraint,
+                                pol_diagnostics *diagnostics);
+void poli_rotation_free(poli_rotation **rotation);
+/* v and v' of the state for its configuration. */
+void poli_rotation_apply(poli_rotation *rotation);
+/* terms->stiffness += (M T + D) G, after poli_terms_evaluate. */
+void poli_rotation_add_stiffness(const poli_rotation *rotation, poli_terms *terms);
+/* POL_NOT_CONVERGED, with the reason, if forces or constraints change along the rotation. */
+pol_status poli_rotation_check(poli_rotation *rotation, pol_diagnostics *diagnostics);
+
 /* --- stability.c ------------------------------------------------------------------------------ */
 
-/* Fills the part of the report about stability. */
-pol_status poli_stability(pol_analysis *analysis, pol_static_report *report,
-                          pol_diagnostics *diagnostics);
+/* Fills the part of the report about stability; rotation is NULL at rest. */
+pol_status poli_stability(pol_analysis *analysis, const poli_rotation *rotation,
+                          pol_static_report *report, pol_diagnostics *diagnostics);
+
+/* --- modes.c ---------------------------------------------------------------------------------- */
+
+const pol_analysis *poli_modes_analysis(const pol_modes *modes);
+/* 1 for each body that is a node of a beam. */
+const unsigned char *poli_modes_nodes(const pol_modes *modes);
+
+/* --- moving.c --------------------------------------------------------------------------------- */
+
+/* (A - sigma)^-1 of the linearised equations about a motion that is not steady. */
+typedef struct poli_moving poli_moving;
+/* With terms evaluated at the present state; both must outlive it.  Free *moving in every case. */
+pol_status poli_moving_create(poli_moving **moving, const pol_analysis *analysis, poli_terms *terms,
+                              const poli_axes *axes);
+void poli_moving_free(poli_moving **moving);
+pol_status poli_moving_factor(poli_moving *moving, double sigma);
+/* (w, v) from (a, b), nv each. */
+void poli_moving_apply(poli_moving *moving, const double *a, const double *b, double *w, double *v);
 
 /* --- modes_large.c ---------------------------------------------------------------------------- */
 
 /* `count` eigenvalues nearest to the shift, or more, with w (nv x *found, by columns; pairs as of
- * poli_full_eigen).  re, im: count + 3 numbers; w: nv x (count + 3). */
+ * poli_full_eigen).  re, im: count + 3 numbers; w: nv x (count + 3).  Eigenvalues of the size
+ * *roundoff cannot be told from zero. */
 pol_status poli_modes_large(pol_analysis *analysis, const pol_modes_options *options, int count,
-                            double *re, double *im, double *w, int *found, double *unsteady,
-                            pol_diagnostics *diagnostics);
+                            double *re, double *im, double *w, int *found, double *roundoff,
+                            double *unsteady, pol_diagnostics *diagnostics);
 
 #endif

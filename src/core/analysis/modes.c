@@ -29,8 +29,9 @@ struct pol_modes {
   double unsteady;
   void *memory;
   pol_mode *modes;
-  double *shapes; /* 2 nv numbers a mode */
-  double *q, *w;  /* workspace */
+  double *shapes;         /* 2 nv numbers a mode */
+  double *q, *w;          /* workspace */
+  unsigned char *is_node; /* of a beam: for each body */
 };
 
 /* Eigenvalues with their increments w, before they are put in order. */
@@ -199,18 +200,22 @@ static pol_status solve_large(pol_analysis *a, const pol_modes_options *options,
   } while (poli_arena_again(&arena));
   if (!arena.memory) return POL_NO_MEMORY;
   int have = 0;
+  double zero = 0.0;
   const pol_status status =
-      poli_modes_large(a, options, count, re, im, w, &have, unsteady, diagnostics);
-  double largest = 0.0;
-  for (int k = 0; k < have && !status; k++) largest = fmax(largest, hypot(re[k], im[k]));
+      poli_modes_large(a, options, count, re, im, w, &have, &zero, unsteady, diagnostics);
   for (int k = 0; k < have && !status; k++) {
-    if (im[k] < 0.0 || (im[k] > 0.0 && k + 1 == have)) continue;
-    double *to = f->w + 2 * (size_t)f->count * nv;
-    memcpy(to, w + (size_t)k * nv, nv * sizeof *to);
-    if (im[k] > 0.0) memcpy(to + nv, w + (size_t)(k + 1) * nv, nv * sizeof *to);
-    f->re[f->count] = re[k];
-    f->im[f->count++] = im[k];
-    if (hypot(re[k], im[k]) <= 1e-6 * largest) f->zeros++;
+    const int is_zero = hypot(re[k], im[k]) <= zero, is_pair = im[k] > 0.0 && k + 1 < have;
+    if (im[k] != 0.0 && !is_pair) continue;
+    /* a pair that is zero gives two modes */
+    for (int part = 0; part < (is_pair && is_zero ? 2 : 1); part++) {
+      double *to = f->w + 2 * (size_t)f->count * nv;
+      memcpy(to, w + (size_t)(k + part) * nv, nv * sizeof *to);
+      if (is_pair && !is_zero) memcpy(to + nv, w + (size_t)(k + 1) * nv, nv * sizeof *to);
+      f->re[f->count] = is_zero ? 0.0 : re[k];
+      f->im[f->count++] = is_zero ? 0.0 : im[k];
+      f->zeros += is_zero;
+    }
+    k += is_pair;
   }
   free(arena.memory);
   return status;
@@ -280,9 +285,17 @@ static pol_status fill(pol_modes *modes, const pol_modes_options *options,
     POLI_TAKE(&arena, modes->modes, room);
     POLI_TAKE(&arena, modes->q, a->dae->group.nq);
     POLI_TAKE(&arena, modes->w, nv);
+    POLI_TAKE(&arena, modes->is_node, a->formulation->num_bodies);
   } while (poli_arena_again(&arena));
   modes->memory = arena.memory;
   if (!modes->memory) return POL_NO_MEMORY;
+  for (int k = 0; k < pol_mechanism_num_forces(a->mechanism); k++) {
+    const pol_force *force = pol_mechanism_force(a->mechanism, k);
+    for (int i = 0; i < 2 && force->type == POL_BEAM; i++) {
+      const int body = pol_mechanism_marker(a->mechanism, force->marker[i])->body;
+      if (body >= 0) modes->is_node[body] = 1;
+    }
+  }
   const pol_status status = is_large
                                 ? solve_large(a, options, wanted, &modes->unsteady, &f, diagnostics)
                                 : solve_full(a, options, &modes->unsteady, &f, diagnostics);
@@ -362,6 +375,16 @@ double pol_modes_unsteady(const pol_modes *modes)
 int pol_modes_iterated(const pol_modes *modes)
 {
   return modes->is_large;
+}
+
+const pol_analysis *poli_modes_analysis(const pol_modes *modes)
+{
+  return modes->analysis;
+}
+
+const unsigned char *poli_modes_nodes(const pol_modes *modes)
+{
+  return modes->is_node;
 }
 
 pol_status pol_modes_pose(const pol_modes *modes, int index, double phase, double amplitude,

@@ -12,8 +12,8 @@
  * ] [ B_h ;  A (G + sigma) + C              0       ] [ lambda ] = [ 0 ;  -A a ].
  *
  * The coordinates of first-order states are not part of w: there the unknown is v, and its column
- * is that of M sigma + D.  An eigenvalue x of the operator gives s = sigma + 1/x.  The change of
- * the constraints along a motion that is not steady is neglected, other than in linear.c.
+ * is that of M sigma + D.  An eigenvalue x of the operator gives s = sigma + 1/x.  If the motion is
+ * not steady, constraints change along it, and the equations are those of moving.c.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -28,9 +28,12 @@ typedef struct inverse {
   const pol_analysis *a;
   poli_terms *terms;
   poli_saddle *saddle;
+  poli_moving *moving_system; /* if the motion is not steady */
   poli_axes axes;
   int nv, m, nh, moving;
   double sigma;
+  double roundoff; /* eigenvalues of this size, rad/s, are round-off: of the stiffness, or of two
+                      equal ones at the distance sigma */
   void *memory;
   double *left;   /* M (sigma + T) + D: pattern coupling */
   double *matrix; /* with (G + sigma) and K */
@@ -71,6 +74,10 @@ static pol_status apply(const double *in, double *out, void *user)
   const double *a = in, *b = in + k->nv;
   const poli_terms *t = k->terms;
   const unsigned char *dropped = pol_assembler_dropped(k->a->assembler);
+  if (k->moving_system) {
+    poli_moving_apply(k->moving_system, a, b, out, out + k->nv);
+    return POL_OK;
+  }
   memset(k->x, 0, (size_t)(k->nv + k->m) * sizeof *k->x);
   memcpy(k->y, a, (size_t)k->nv * sizeof *k->y);
   for (int i = k->moving; i < k->nv; i++) k->y[i] = 0.0;
@@ -113,28 +120,58 @@ static pol_status create(inverse *k, const pol_modes_options *options, pol_diagn
   poli_axes_set(&k->axes, k->a, options->frame);
 
   /* a shift of a thousandth of the fastest motion of a body by itself, or of 1/s */
-  double fastest = 0.0;
-  for (int j = 0; j < k->moving; j++) {
-    const int e = pol_pattern_address(coupling, j, j);
-    if (e >= 0 && k->terms->mass[e] > 0.0)
-      fastest = fmax(fastest, fabs(k->terms->stiffness[e]) / k->terms->mass[e]);
-  }
-  k->sigma = options->shift != 0.0 ? options->shift : 1e-3 * (fastest > 0.0 ? sqrt(fastest) : 1.0);
+  const double fastest = poli_terms_fastest(k->terms, k->a);
+  k->sigma = options->shift != 0.0 ? options->shift : 1e-3 * (fastest > 0.0 ? fastest : 1.0);
+  k->roundoff = fmax(1e-8 * fastest, 1e-7 * fabs(k->sigma));
   return POL_OK;
+}
+
+static pol_status factor(inverse *k)
+{
+  if (k->moving_system) return poli_moving_factor(k->moving_system, k->sigma);
+  set_matrix(k);
+  return pol_solver_factor(k->saddle->solver, k->saddle->values);
+}
+
+/* Whether holonomic constraints stay satisfied, C w + B G w = 0, for an increment that they allow:
+ * relative to the velocities. */
+static double drift(inverse *k, const double *w)
+{
+  const pol_pattern *constraint = k->terms->patterns.constraint;
+  const unsigned char *dropped = pol_assembler_dropped(k->a->assembler);
+  double speed = 0.0, size = 0.0, most = 0.0, *rows = k->x + k->nv;
+  memset(k->y, 0, (size_t)k->nv * sizeof *k->y);
+  poli_axes_add(&k->axes, k->axes.G, 1.0, w, k->y);
+  memset(rows, 0, (size_t)k->m * sizeof *rows);
+  pol_matrix_multiply(constraint, k->terms->jacobian, 1.0, k->y, rows);
+  pol_matrix_multiply(constraint, k->terms->curvature, 1.0, w, rows);
+  for (int i = 0; i < k->nv; i++) {
+    speed = fmax(speed, fabs(k->a->v[i]));
+    size = fmax(size, fabs(w[i]));
+  }
+  for (int i = 0; i < k->nh; i++)
+    if (!dropped[i]) most = fmax(most, fabs(rows[i]));
+  return speed * size > 0.0 ? most / (speed * size) : 0.0;
 }
 
 /* The eigenvalues x of the operator at the present shift. */
 static pol_status iterate(inverse *k, int count, double *start, double *re, double *im,
-                          double *vectors, int *found)
+                          double *vectors, int *found, double *unsteady)
 {
   const int n = 2 * k->nv;
   double *any = start + n;
-  set_matrix(k);
-  pol_status status = pol_solver_factor(k->saddle->solver, k->saddle->values);
+  pol_status status = factor(k);
   if (status) return status;
   /* any vector with a part of all motions, moved to the constraints */
   for (int i = 0; i < n; i++) any[i] = 1.0 + 0.5 * sin(1.0 + 7.0 * i);
   apply(any, start, k);
+  if (!k->moving_system) *unsteady = fmax(*unsteady, drift(k, start));
+  if (!k->moving_system && *unsteady > POLI_STEADY) {
+    status = poli_moving_create(&k->moving_system, k->a, k->terms, &k->axes);
+    if (!status) status = factor(k);
+    if (status) return status;
+    apply(any, start, k);
+  }
   memcpy(any, start, (size_t)n * sizeof *any);
   apply(any, start, k);
   const poli_operator operator= {.n = n, .apply = apply, .user = k};
@@ -142,8 +179,8 @@ static pol_status iterate(inverse *k, int count, double *start, double *re, doub
 }
 
 pol_status poli_modes_large(pol_analysis *analysis, const pol_modes_options *options, int count,
-                            double *re, double *im, double *w, int *found, double *unsteady,
-                            pol_diagnostics *diagnostics)
+                            double *re, double *im, double *w, int *found, double *roundoff,
+                            double *unsteady, pol_diagnostics *diagnostics)
 {
   inverse k = {.a = analysis};
   pol_status status = create(&k, options, diagnostics);
@@ -152,17 +189,18 @@ pol_status poli_modes_large(pol_analysis *analysis, const pol_modes_options *opt
   double *vectors = calloc((size_t)n * (size_t)(count + 1) + 1, sizeof *vectors);
   if (!status && (!start || !vectors)) status = POL_NO_MEMORY;
   *found = 0;
-  if (!status) *unsteady = poli_axes_unsteady(&k.axes, analysis, k.y);
-  if (!status) status = iterate(&k, count, start, re, im, vectors, found);
+  if (!status)
+    *unsteady = poli_axes_unsteady(&k.axes, analysis, poli_terms_fastest(k.terms, analysis), k.y);
+  if (!status) status = iterate(&k, count, start, re, im, vectors, found, unsteady);
   /* too many eigenvalues at about the same distance, as of overdamped motions: go nearer to zero */
   for (int i = 0; i < 4 && status == POL_NOT_CONVERGED && options->shift == 0.0; i++) {
     k.sigma *= 0.1;
-    status = iterate(&k, count, start, re, im, vectors, found);
+    status = iterate(&k, count, start, re, im, vectors, found, unsteady);
   }
   for (int j = 0; j < *found && !status; j++) {
     const double square = re[j] * re[j] + im[j] * im[j];
     re[j] = k.sigma + re[j] / square;
-    im[j] = -im[j] / square;
+    im[j] = im[j] != 0.0 ? -im[j] / square : 0.0;
     memcpy(w + (size_t)j * (size_t)k.nv, vectors + poli_at(0, j, n), (size_t)k.nv * sizeof *w);
   }
   /* 1/x has the conjugate eigenvector's sign: the second of a pair has the positive part now */
@@ -174,8 +212,10 @@ pol_status poli_modes_large(pol_analysis *analysis, const pol_modes_options *opt
     for (int i = 0; i < k.nv; i++) imaginary[i] = -imaginary[i];
     j++;
   }
+  *roundoff = k.roundoff;
   free(start);
   free(vectors);
+  poli_moving_free(&k.moving_system);
   poli_terms_free(&k.terms);
   poli_saddle_free(&k.saddle);
   free(k.memory);

@@ -207,13 +207,14 @@ static pol_status judge_large(pol_analysis *a, poli_terms *terms, pol_static_rep
   return status;
 }
 
-pol_status poli_stability(pol_analysis *analysis, pol_static_report *report,
-                          pol_diagnostics *diagnostics)
+pol_status poli_stability(pol_analysis *analysis, const poli_rotation *rotation,
+                          pol_static_report *report, pol_diagnostics *diagnostics)
 {
   poli_terms *terms = NULL;
   const pol_point at = pol_state_point(&analysis->state);
   pol_status status = poli_terms_create(&terms, analysis->dae);
   if (!status) status = poli_terms_evaluate(terms, &at, diagnostics);
+  if (!status && rotation) poli_rotation_add_stiffness(rotation, terms);
   if (!status)
     status = analysis->dae->group.nv > POLI_FULL_VELOCITIES ? judge_large(analysis, terms, report)
                                                             : judge_full(analysis, terms, report);

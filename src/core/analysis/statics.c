@@ -18,6 +18,9 @@
  * decreases.  mu grows by ten where there is no such increment and shrinks where there is; it is
  * relative to the mu at which increments would have the largest size allowed, and thus vanishes
  * with a.
+ *
+ * In rotating axes velocities and accelerations are those of a steady rotation, and a is relative
+ * to it: rotation.c.
  */
 #include <float.h>
 #include <math.h>
@@ -38,6 +41,7 @@ typedef struct statics {
   int has_redundant; /* constraints, at the start */
   poli_terms *terms;
   poli_saddle *rest, *tangent; /* with M, and with W + mu M */
+  poli_rotation *rotation;     /* of the axes, rotation.c; NULL: at rest */
   void *memory;
   double *force, *matrix;    /* g: nv; W + mu M: pattern coupling */
   double *x;                 /* nv + m: right-hand side and solution */
@@ -89,13 +93,15 @@ static pol_status choose_rows(const statics *s)
 static pol_status release(statics *s)
 {
   pol_analysis *a = s->a;
+  if (s->rotation) poli_rotation_apply(s->rotation);
   const pol_point at = point_of(s);
   pol_terms out = {.balance = s->force,
                    .mass = s->terms->mass,
                    .jacobian = s->terms->jacobian,
                    .feedback = s->terms->feedback};
-  const unsigned want =
-      POL_FORCE | POL_MASS | POL_JACOBIAN | (s->terms->feedback ? (unsigned)POL_FEEDBACK : 0u);
+  const unsigned want = POL_FORCE | POL_MASS | POL_JACOBIAN |
+                        (s->rotation ? (unsigned)POL_INERTIA : 0u) |
+                        (s->terms->feedback ? (unsigned)POL_FEEDBACK : 0u);
   for (int k = 0; k < (s->terms->feedback ? 50 : 1); k++) {
     pol_status status = poli_dae_evaluate(s->dae, &at, want, &out, s->terms->scratch);
     if (status && s->diagnostics) poli_dae_blame(s->dae, s->terms->scratch, s->diagnostics);
@@ -156,6 +162,7 @@ static pol_status find_increment(statics *s, double mu)
   const pol_point at = point_of(s);
   pol_status status = poli_terms_evaluate(s->terms, &at, s->diagnostics);
   if (status) return status;
+  if (s->rotation) poli_rotation_add_stiffness(s->rotation, s->terms);
   const pol_pattern *coupling = s->terms->patterns.coupling;
   for (int j = 0; j < s->nv; j++)
     for (int e = coupling->start[j]; e < coupling->start[j + 1]; e++)
@@ -431,6 +438,7 @@ static pol_status raise_loads(statics *s, const pol_static_options *options,
     s->diagnostics = diagnostics;
     copy_state(s, s->start, 0);
     poli_formulation_scale_loads(a->formulation, next, a->forces);
+    if (s->rotation) s->rotation->factor = sqrt(next); /* centrifugal forces grow as loads do */
     const pol_status status = equilibrate(s, options->max_iterations);
     if (status) {
       copy_state(s, s->start, 1);
@@ -442,7 +450,7 @@ static pol_status raise_loads(statics *s, const pol_static_options *options,
     load = next;
     report->load_steps++;
     report->residual = s->residual;
-    memset(a->vd, 0, (size_t)s->nv * sizeof *a->vd);
+    if (!s->rotation) memset(a->vd, 0, (size_t)s->nv * sizeof *a->vd);
     if (options->on_step && options->on_step(a, load, options->user)) return POL_CANCELLED;
   }
   return POL_OK;
@@ -459,6 +467,8 @@ pol_status pol_analysis_equilibrium(pol_analysis *analysis, const pol_static_opt
   if (!report) report = &unused;
   *report = (pol_static_report){0};
   pol_status status = POL_OK;
+  const double *f = options->rotation;
+  const int is_rotating = f[0] != 0.0 || f[1] != 0.0 || f[2] != 0.0;
   if (options->steps < 1 || options->max_iterations < 1)
     status = poli_analysis_fail(analysis, POL_BAD_ARGUMENT,
                                 "steps and max_iterations must be at least 1", NULL, &own);
@@ -466,15 +476,20 @@ pol_status pol_analysis_equilibrium(pol_analysis *analysis, const pol_static_opt
   if (!status) {
     memset(analysis->v, 0, (size_t)s.moving * sizeof *analysis->v);
     memset(analysis->vd, 0, (size_t)s.nv * sizeof *analysis->vd);
-    status = raise_loads(&s, options, report, &own);
+    if (is_rotating)
+      status = poli_rotation_create(&s.rotation, analysis, options->rotation, options->centre,
+                                    s.terms->patterns.coupling, s.terms->patterns.constraint, &own);
+    if (!status) status = raise_loads(&s, options, report, &own);
     poli_formulation_scale_loads(analysis->formulation, 1.0, analysis->forces);
   }
+  if (!status && s.rotation) status = poli_rotation_check(s.rotation, &own);
   report->iterations = s.iterations;
+  if (!status) status = poli_stability(analysis, s.rotation, report, &own);
   poli_terms_free(&s.terms);
   poli_saddle_free(&s.rest);
   poli_saddle_free(&s.tangent);
+  poli_rotation_free(&s.rotation);
   free(s.memory);
-  if (!status) status = poli_stability(analysis, report, &own);
   if (status) poli_analysis_fail(analysis, status, NULL, NULL, &own);
   if (status && diagnostics) *diagnostics = own;
   return status;

@@ -9,6 +9,7 @@ struct pol_dae_extension {
   poli_step_equations step_equations; /* all NULL: it has none */
   poli_rigid_bodies rigid_bodies;     /* items NULL: it has none */
   const char *not_rigid_bodies;       /* why it has none although its coordinates would fit */
+  const char *not_conserved; /* why discrete forces do not conserve its energy where they should */
   /* The mass matrix has no entries outside these blocks, one for each body and one for all states:
    * velocities mass_blocks[b] .. mass_blocks[b + 1] - 1.  NULL: not known. */
   int num_mass_blocks;

@@ -70,6 +70,7 @@ static inline int poli_row_block_size(const poli_row_node *node)
 typedef struct poli_compliant_row {
   const char *force; /* its name */
   double stiffness, damping;
+  int node; /* that it belongs to; those of one node follow each other */
 } poli_compliant_row;
 
 /* Terms of evaluations beside those of pol_dae: forces without those of compliant rows; force k
@@ -88,17 +89,19 @@ typedef struct poli_rigid_bodies {
   int has_weight_only; /* the others are the weights of the bodies, states there are none */
   double gravity[3];
   int constraints_move; /* they depend on time */
-  int num_nodes;        /* all rows in their order, at last compliant ones, a node each */
+  int num_nodes;        /* all rows in their order, at last compliant ones, a node for each
+                           spring, or beam element with up to six rows */
   poli_row_node *nodes;
   poli_plain_row *plain; /* of all nodes */
   int num_blocks;        /* numbers in all blocks */
-  int num_compliant;
+  int num_compliant, num_compliant_nodes;
   poli_compliant_row *compliant; /* their rows follow those of the dae */
   /* For the first num_nodes of these nodes, all or all but the compliant ones: Phi at q
    * (num_holonomic), the elongations of compliant rows behind all rows of the dae, and the blocks
    * of B for variations in inertial axes: angular part dphi with dR = dphi~ R, linear part dx.  R
    * has 9 numbers for each of the items: the matrices of their rotations, I of points.  The nodes
-   * are those above, or a copy in which fewer nodes join points and blocks are elsewhere. */
+   * are those above, or a copy in which fewer nodes join points and blocks are elsewhere.  If it
+   * fails at a beam element, the first elongation of that is not a number. */
   pol_status (*constraints)(const poli_row_node *nodes, int num_nodes, int threads, double t,
                             const double *q, const double *R, const double *history,
                             double *position, double *blocks, void *user);

@@ -90,7 +90,7 @@ pol_status poli_row_space_create(poli_row_space **space, const poli_rigid_bodies
   if (!s) return POL_NO_MEMORY;
   s->bodies = bodies;
   s->threads = bodies->count < MANY_BODIES ? 1 : poli_threads(threads);
-  s->num_held = bodies->num_nodes - bodies->num_compliant;
+  s->num_held = bodies->num_nodes - bodies->num_compliant_nodes;
   s->num_nodes = compliant ? bodies->num_nodes : s->num_held;
   s->nodes = calloc((size_t)s->num_nodes + 1, sizeof *s->nodes);
   if (!s->nodes) {

@@ -55,6 +55,10 @@ double poli_product_velocity(const poli_evaluated *x);
 void poli_pair_add_block(const poli_pair *bodies, const poli_slot slot[2][2], int b, int k, int c,
                          int l, double scale, const double block[9], double *values);
 
+/* values += K, by the vectors of both bodies in their order */
+void poli_pair_add_square(const poli_pair *bodies, const poli_slot slot[2][2],
+                          double (*K)[POLI_PAIR], double *values);
+
 /* Adds the terms POL_FORCE, POL_STIFFNESS and POL_DAMPING of one force element; directors_forces.c.
  * The stiffness is by a configuration of whose motion the point makes this share. */
 pol_status poli_directors_force(const pol_formulation *formulation, const poli_placed_force *force,
@@ -65,6 +69,12 @@ pol_status poli_directors_force_between(const pol_formulation *formulation,
                                         const poli_placed_force *force, const double *q0,
                                         const double *q1, const pol_point *mean, unsigned want,
                                         const pol_terms *out);
+
+/* Those of a beam element with the deformation `directors`, between two configurations or, if all
+ * pairs are the same, at a point; the mean has the rates.  directors_beam.c */
+pol_status poli_directors_beam(const poli_placed_force *force, const poli_pair *before,
+                               const poli_pair *after, const poli_pair *mean, double share,
+                               unsigned want, const pol_terms *out);
 
 /* The rigid frame of a body, and what its velocities are of those of its coordinates: out += row L,
  * or row N1 if `turned`, for a row of six numbers */

@@ -16,8 +16,9 @@
  * c(q_m)), D = theta_1 - theta_0
  *
  * free of cancellation, so that f . (q1 - q0) is the change of the potential to round-off, for an
- * angle where the joint holds at q0 and q1 (c^2 + s^2 = 1).  Everything else is taken at the mean
- * configuration and velocity, which is the same for potentials that are at most quadratic.
+ * angle where the joint holds at q0 and q1 (c^2 + s^2 = 1).  Beams: directors_beam.c.  Everything
+ * else is taken at the mean configuration and velocity, which is the same for potentials that are
+ * at most quadratic.
  */
 #include <math.h>
 #include <string.h>
@@ -214,8 +215,8 @@ static pol_status place_coordinate(const poli_coordinate_kernel *kernel, const p
   return status;
 }
 
-/* values += K */
-static void add_square(const element *e, double (*K)[POLI_PAIR], double *values)
+void poli_pair_add_square(const poli_pair *bodies, const poli_slot slot[2][2],
+                          double (*K)[POLI_PAIR], double *values)
 {
   for (int b = 0; b < 2; b++)
     for (int k = 0; k < POLI_VECTORS; k++)
@@ -223,7 +224,7 @@ static void add_square(const element *e, double (*K)[POLI_PAIR], double *values)
         for (int l = 0; l < POLI_VECTORS; l++) {
           double block[9];
           for (int i = 0; i < 9; i++) block[i] = K[place_of(b, k) + i / 3][place_of(c, l) + i % 3];
-          poli_pair_add_block(&e->bodies, e->force->coupling, b, k, c, l, 1.0, block, values);
+          poli_pair_add_block(bodies, slot, b, k, c, l, 1.0, block, values);
         }
 }
 
@@ -245,7 +246,7 @@ static void add_coordinate_law(const element *e, poli_joint_law law, const doubl
   if (e->want & POL_DAMPING) {
     for (int i = 0; i < POLI_PAIR; i++)
       for (int j = 0; j < POLI_PAIR; j++) D[i][j] = c * g[i] * g[j];
-    add_square(e, D, e->out->damping);
+    poli_pair_add_square(&e->bodies, e->force->coupling, D, e->out->damping);
   }
   if (!(e->want & POL_STIFFNESS)) return;
   for (int j = 0; j < POLI_PAIR; j++) {
@@ -254,7 +255,7 @@ static void add_coordinate_law(const element *e, poli_joint_law law, const doubl
   }
   for (int i = 0; i < POLI_PAIR; i++)
     for (int j = 0; j < POLI_PAIR; j++) H[i][j] = T * H[i][j] + g[i] * slope[j];
-  add_square(e, H, e->out->stiffness);
+  poli_pair_add_square(&e->bodies, e->force->coupling, H, e->out->stiffness);
 }
 
 /* dg/dlambda of friction */
@@ -472,14 +473,16 @@ pol_status poli_directors_force(const pol_formulation *formulation, const poli_p
     coordinate x;
     pol_status found = place_coordinate(&force->spring.coordinate, &e.bodies, remembered(&e), &x);
     if (found) return found;
-    const poli_joint_law law =
-        poli_joint_law_at(force->kernel.force, x.value, x.rate, poli_placed_memory(force, at).load);
+    const poli_joint_memory memory = poli_placed_memory(force, at);
+    const poli_joint_law law = poli_joint_law_at(force->kernel.force, x.value, x.rate, &memory);
     if (want & POL_FEEDBACK && force->spring.load.num_rows > 0) add_friction_feedback(&e, law, x.g);
     add_coordinate_law(&e, law, x.g, x.g, x.H);
     return POL_OK;
   }
-  if (poli_force_sees_frames(type))
+  if (poli_force_sees_frames(force->kernel.force))
     return add_rigid_force(formulation, force, at, share, want, out);
+  if (type == POL_BEAM)
+    return poli_directors_beam(force, &e.bodies, &e.bodies, &e.bodies, share, want, out);
   if (type == POL_APPLIED_FORCE || type == POL_APPLIED_TORQUE) {
     add_applied(&e, type == POL_APPLIED_TORQUE);
     return POL_OK;
@@ -632,19 +635,23 @@ pol_status poli_directors_force_between(const pol_formulation *formulation,
   element e = {.force = force, .at = mean, .want = want, .out = out, .share = 0.5};
   step_ends ends;
   pol_force_type type = force->kernel.force->type;
-  if (type != POL_SPRING_DAMPER && !poli_force_is_on_joint(type))
+  const int beam = type == POL_BEAM && !poli_force_sees_frames(force->kernel.force);
+  if (type != POL_SPRING_DAMPER && !poli_force_is_on_joint(type) && !beam)
     return poli_directors_force(formulation, force, mean, 0.5, want, out);
   poli_pair_place(formulation, mean->q, mean->v, force->kernel.body, &e.bodies);
   poli_pair_place(formulation, q0, NULL, force->kernel.body, &ends.before);
   poli_pair_place(formulation, q1, NULL, force->kernel.body, &ends.after);
   if (type == POL_SPRING_DAMPER) return add_spring_damper_between(&e, &ends);
+  if (beam)
+    return poli_directors_beam(force, &ends.before, &ends.after, &e.bodies, e.share, want, out);
   double v[POLI_PAIR];
   discrete_coordinate x;
   pol_status status = coordinate_between(&e, &ends, &x);
   if (status) return status;
   pair_rates(&e.bodies, v);
-  add_coordinate_law(&e,
-                     poli_joint_law_between(force->kernel.force, x.before, x.after, dot(x.g, v)),
-                     x.g, x.value_by_after, x.by_after);
+  const poli_joint_memory memory = poli_placed_memory(force, mean);
+  add_coordinate_law(
+      &e, poli_joint_law_between(force->kernel.force, x.before, x.after, dot(x.g, v), &memory), x.g,
+      x.value_by_after, x.by_after);
   return POL_OK;
 }

@@ -33,26 +33,31 @@ static void set_turn(const poli_placed_coordinate *placed, poli_turn *to)
 
 void poli_formulation_place_coordinates(pol_formulation *f)
 {
-  int count = 0, angles = 0;
+  int count = 0, numbers = 0;
   for (int k = 0; k < f->num_joints; k++) {
     int num = pol_joint_num_coordinates(pol_mechanism_joint(f->mechanism, k));
     f->joints[k].coordinate = count;
     for (int i = 0; i < num; i++) {
       poli_placed_coordinate *placed = &f->coordinates[count++];
       poli_coordinate_kernel_setup(&placed->kernel, f->mechanism, k, i);
-      placed->history = placed->kernel.angular ? angles++ : -1;
+      placed->history = placed->kernel.angular ? numbers++ : -1;
       if (placed->kernel.angular) set_turn(placed, &f->turns[f->num_turns++]);
     }
   }
   for (int k = 0; k < f->num_forces; k++) {
     const pol_force *force = pol_mechanism_force(f->mechanism, k);
+    f->forces[k].contact = -1;
     if (!poli_force_is_on_joint(force->type)) continue;
+    if (force->rest_speed > 0.0) {
+      f->forces[k].contact = numbers;
+      numbers += 2;
+    }
     poli_joint_spring_setup(&f->forces[k].spring, f->mechanism, k);
     f->forces[k].load_row = f->joints[force->joint].row;
     f->forces[k].history =
         f->coordinates[f->joints[force->joint].coordinate + force->coordinate].history;
   }
-  f->dae.history_size = (size_t)angles;
+  f->dae.history_size = (size_t)numbers;
 }
 
 void poli_formulation_update_joint_history(double t, const double *q, double *history, void *user)
@@ -127,15 +132,20 @@ void pol_formulation_joint_coordinate(const pol_formulation *formulation, const 
 
 /* --- forces ----------------------------------------------------------------------------------- */
 
-/* The angle that an element on a joint starts to count from. */
-static double remembered(const poli_placed_force *force, const double *history)
+double *poli_placed_contact(const poli_placed_force *force, double *history)
 {
-  return history && force->history >= 0 ? history[force->history] : 0.0;
+  return force->contact >= 0 ? history + force->contact : NULL;
 }
 
 poli_joint_memory poli_placed_memory(const poli_placed_force *force, const pol_point *at)
 {
-  poli_joint_memory memory = {.angle = remembered(force, at->history)};
+  const double *history = at->history;
+  poli_joint_memory memory = {.contact = POLI_STOP_ALONE};
+  if (history && force->history >= 0) memory.angle = history[force->history];
+  if (history && force->contact >= 0) {
+    memory.contact = (int)history[force->contact];
+    memory.preload = history[force->contact + 1];
+  }
   if (force->spring.load.num_rows > 0 && at->lambda)
     memory.load = poli_joint_load_value(&force->spring.load, at->lambda + force->load_row, NULL);
   return memory;
@@ -180,7 +190,7 @@ double poli_placed_potential(const poli_placed_force *force, const pol_point *at
 {
   if (poli_force_is_on_joint(force->kernel.force->type))
     return poli_joint_spring_potential(&force->spring, first, second,
-                                       remembered(force, at->history));
+                                       poli_placed_memory(force, at));
   return poli_force_potential(&force->kernel, first, second);
 }
 
@@ -298,9 +308,6 @@ void poli_placed_power(const poli_placed_force *force, const pol_point *at, cons
     return;
   }
   *dissipated = power(resting, first, second) - power(moving, first, second);
-  /* a hard stop lets go of what is faster: an impact, and steps do not go on beyond it */
-  if (force->kernel.force->rest_speed > 0.0 && power(moving, first, second) == 0.0)
-    *dissipated = 0.0;
   if (type == POL_SPRING_DAMPER || type == POL_JOINT_SPRING) {
     poli_changed_force part;
     poli_placed_wrenches(poli_expressions_actuator(force, &part), at, first, second, constant);

@@ -74,7 +74,7 @@ void poli_formulation_blame(const double *scratch, char *text, size_t size, void
   if (failed > f->num_forces) poli_functions_blame(f, failed, text, size);
   if (failed < 1 || failed > f->num_forces) return;
   const pol_force *force = f->forces[failed - 1].kernel.force;
-  snprintf(text, size, "force '%s': %s", force->name, poli_force_failure(force->type));
+  snprintf(text, size, "force '%s': %s", force->name, poli_force_failure(force));
 }
 
 const poli_frame *poli_ground_frame(void)
@@ -137,6 +137,8 @@ static const poli_placed_force *force_of(const evaluation *e, int k, poli_change
   if (only && only != (unsigned)k + 1u) return NULL;
   const poli_placed_force *force = poli_expressions_force(e->f, k, e->inputs, changed, status);
   if (!(e->want & POLI_WITHOUT_COMPLIANT) || !e->f->forces[k].is_compliant) return force;
+  if (force->contact >= 0) /* a hard stop without a simulation is a force */
+    return poli_placed_memory(force, e->at).contact == POLI_STOP_ALONE ? force : NULL;
   if (force->kernel.force->actuator == 0.0) return NULL;
   return poli_expressions_actuator(force, changed);
 }

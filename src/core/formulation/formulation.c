@@ -635,6 +635,16 @@ static pol_status build(pol_formulation *f)
   f->mass_blocks[f->num_bodies] = f->state_v;
   f->mass_blocks[f->num_bodies + 1] = f->dae.group.nv;
   f->dae.extension = &f->extension;
+  for (int k = 0; k < f->num_forces && !f->extension.not_conserved; k++) {
+    const pol_force *force = f->forces[k].kernel.force;
+    if (force->type != POL_BEAM || !poli_force_sees_frames(force)) continue;
+    snprintf(
+        f->not_conserved, sizeof f->not_conserved,
+        "the method conserves the energy of beams with the strains directors only, and '%.60s' "
+        "has %s: set strains of the beam to directors, or use vi-a or midpoint",
+        force->name, pol_beam_strain_name(force->strain));
+    f->extension.not_conserved = f->not_conserved;
+  }
   if (f->num_armatures > 0) {
     f->extension.not_rigid_bodies = f->not_rigid_bodies; /* they couple the masses of two bodies */
   } else {

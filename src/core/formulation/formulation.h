@@ -62,6 +62,7 @@ typedef struct poli_placed_force {
   poli_force_kernel kernel;
   poli_joint_spring spring; /* of an element on a joint */
   int history;              /* of an element on a joint: as of its coordinate */
+  int contact;              /* of a hard stop: where its contact and preload are in the history */
   int load_row;             /* of friction that depends on reactions: of its first multiplier */
   poli_slot coupling[2][2]; /* as of a joint */
   poli_slot feedback[2];    /* of friction: rows of body i, columns of the joint's multipliers */
@@ -147,7 +148,7 @@ struct pol_formulation {
    * step_equations.c */
   pol_formulation *directors;
   char no_directors[192]; /* why there is none */
-  char not_rigid_bodies[192];
+  char not_rigid_bodies[192], not_conserved[256];
   int num_pairs;
   struct poli_body_pair *pairs;
   pol_dae dae;
@@ -223,6 +224,10 @@ void poli_formulation_update_joint_history(double t, const double *q, double *hi
 /* Whether the motion depends on the turns that an angle of a joint has made: by a spring, by a
  * coupling, or by an expression of a force or state. */
 int poli_formulation_needs_turns(const pol_formulation *formulation, int joint, int index);
+
+/* The contact of a hard stop in a history, which only a simulation changes: POLI_STOP_FREE etc. and
+ * the preload; NULL for other forces. */
+double *poli_placed_contact(const poli_placed_force *force, double *history);
 
 /* What an element on a joint reads of the history and the multipliers of a point. */
 poli_joint_memory poli_placed_memory(const poli_placed_force *force, const pol_point *at);

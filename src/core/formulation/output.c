@@ -227,7 +227,7 @@ static void force_frames(const poli_instant *now, const poli_force_kernel *kerne
     const poli_frame *frame = poli_instant_frame(now, body, &frames[i]);
     if (frame != &frames[i]) frames[i] = *frame;
     if (body != POL_GROUND && now->formulation->bodies[body].chart->polynomial &&
-        poli_force_sees_frames(kernel->force->type))
+        poli_force_sees_frames(kernel->force))
       poli_directors_make_rigid(&frames[i]);
   }
 }

@@ -5,6 +5,7 @@
  *     spring-damper                 |d| - length
  *     spring of length 0, support   the components of d, or those with a spring or damper
  *     joint-spring                  the coordinate less its rest
+ *     beam                          the deformations of an element without coupled stiffnesses
  */
 #include <math.h>
 #include <stdlib.h>
@@ -158,30 +159,56 @@ static pol_status set_coupling(const places *p, const poli_placed_coupling *coup
   return POL_OK;
 }
 
+enum { MOST_AXES = 6 }; /* of a force */
+
+/* Whether the section of a beam has no coupled stiffness and damping, so that each deformation has
+ * a spring and a damper of its own. */
+static int is_uncoupled(const pol_section *section)
+{
+  for (int i = 0; i < 36; i++)
+    if (i % 7 != 0 && (section->stiffness[i] != 0.0 || section->damping[i] != 0.0)) return 0;
+  return 1;
+}
+
 /* Whether the spring and damper of a force have a compliant row for this axis; those with one row
  * have that of axis 0.  A damper along d is not smooth where d = 0. */
 static int has_compliant_row(const pol_force *force, int axis)
 {
+  if (force->type == POL_BEAM)
+    return is_uncoupled(force->section) &&
+           (force->section->stiffness[7 * axis] != 0.0 || force->section->damping[7 * axis] != 0.0);
+  if (axis >= 3) return 0;
   const int single = force->stiffness[0] != 0.0 || force->damping[0] != 0.0;
   if (force->type == POL_JOINT_SPRING) return axis == 0 && single;
+  if (force->type == POL_JOINT_STOP) return axis == 0 && force->rest_speed > 0.0;
   if (force->type == POL_SUPPORT)
     return force->stiffness[axis] != 0.0 || force->damping[axis] != 0.0;
   if (force->type != POL_SPRING_DAMPER || force->law != POL_LINEAR_SPRING || !single) return 0;
   return force->length > 0.0 ? axis == 0 : force->damping[0] == 0.0;
 }
 
+/* A spring on a joint coordinate; a hard stop while the joint rests on it, else its row is zero. */
 static pol_status set_joint_spring(const places *p, const poli_placed_force *force,
                                    const double *history, double *elongation, double *block)
 {
   const poli_coordinate_kernel *coordinate = &force->spring.coordinate;
+  const pol_force *element = force->kernel.force;
+  const poli_joint_memory memory = poli_placed_memory(force, &(pol_point){.history = history});
+  const int side = poli_joint_law_rests(element, &memory);
+  if (element->type == POL_JOINT_STOP && side == 0) {
+    const int sides = (coordinate->body[0] != POL_GROUND) + (coordinate->body[1] != POL_GROUND);
+    memset(block, 0, 6 * (size_t)sides * sizeof *block);
+    *elongation = 0.0;
+    return POL_OK;
+  }
   double row[1][12];
   poli_frame frames[2];
   set_frames(p, coordinate->body, frames);
   *elongation = poli_coordinate_value(coordinate, &frames[0], &frames[1]);
-  if (coordinate->angular)
-    *elongation = poli_angle_unwrap(*elongation,
-                                    history && force->history >= 0 ? history[force->history] : 0.0);
-  *elongation -= force->kernel.force->rest;
+  if (coordinate->angular) *elongation = poli_angle_unwrap(*elongation, memory.angle);
+  *elongation -= side == 0
+                     ? element->rest
+                     : element->limits[side > 0] - side * memory.preload / element->stiffness[0];
   const pol_status status = poli_coordinate_gradient(coordinate, &frames[0], &frames[1], row[0]);
   set_blocks(row, 1.0, coordinate->body, frames, 1, block);
   return status;
@@ -215,6 +242,26 @@ static pol_status set_spring(const places *p, const poli_placed_force *force, in
   return POL_OK;
 }
 
+/* The deformations of a beam element that have a stiffness or damping. */
+static pol_status set_beam(const places *p, const poli_placed_force *force,
+                           const poli_row_node *node, double *position, double *blocks)
+{
+  double elongation[MOST_AXES], rows[MOST_AXES][12];
+  poli_frame frames[2];
+  int count = 0;
+  set_frames(p, force->kernel.body, frames);
+  const pol_status status =
+      poli_beam_rows(&force->kernel.beam, &frames[0], &frames[1], elongation, rows);
+  for (int axis = 0; axis < MOST_AXES; axis++) {
+    if (!has_compliant_row(force->kernel.force, axis)) continue;
+    position[node->row + count] = elongation[axis];
+    memmove(rows[count++], rows[axis], sizeof rows[axis]);
+  }
+  set_blocks(rows, 1.0, force->kernel.body, frames, count, blocks + node->block);
+  if (status) position[node->row] = (double)NAN;
+  return status;
+}
+
 /* The compliant rows, from this node on. */
 static pol_status set_compliant(const places *p, const poli_row_node *node, const double *history,
                                 double *position, double *blocks)
@@ -223,10 +270,14 @@ static pol_status set_compliant(const places *p, const poli_row_node *node, cons
   pol_status status = POL_OK;
   for (int k = 0; k < f->num_forces && !status; k++) {
     const poli_placed_force *force = &f->forces[k];
+    if (force->is_compliant && force->kernel.force->type == POL_BEAM) {
+      status = set_beam(p, force, node++, position, blocks);
+      continue;
+    }
     for (int axis = 0; axis < 3 && force->is_compliant && !status; axis++) {
       if (!has_compliant_row(force->kernel.force, axis)) continue;
       double *elongation = position + node->row, *block = blocks + node->block;
-      if (force->kernel.force->type == POL_JOINT_SPRING)
+      if (poli_force_is_on_joint(force->kernel.force->type))
         status = set_joint_spring(p, force, history, elongation, block);
       else
         status = set_spring(p, force, axis, elongation, block);
@@ -275,7 +326,7 @@ static pol_status evaluate_all(const poli_row_node *nodes, int num_nodes, int th
   const places p = {f, q, R};
   double failed;
   pol_status status = f->num_drives ? poli_functions_check(f, t, POL_POSITION, &failed) : POL_OK;
-  const int others = f->num_drives + f->num_couplings + bodies->num_compliant;
+  const int others = f->num_drives + f->num_couplings + bodies->num_compliant_nodes;
   const int rolls = bodies->num_nodes > f->num_joints + others; /* there are nodes of slips */
   if (!rolls && !status) {
     joint_rows j = {&p, nodes, position, blocks};
@@ -303,7 +354,8 @@ static pol_status evaluate_all(const poli_row_node *nodes, int num_nodes, int th
     status =
         set_coupling(&p, &f->couplings[k], history, position + node->row, blocks + node->block);
   if (status || !bodies->num_compliant || num_nodes < bodies->num_nodes) return status;
-  return set_compliant(&p, nodes + num_nodes - bodies->num_compliant, history, position, blocks);
+  return set_compliant(&p, nodes + num_nodes - bodies->num_compliant_nodes, history, position,
+                       blocks);
 }
 
 static pol_status evaluate_rows(const poli_row_node *nodes, int num_nodes, int threads, double t,
@@ -437,15 +489,28 @@ static pol_status set_nodes(pol_formulation *f, poli_rigid_bodies *to)
     add_sides(node++, kernel->body);
   }
   poli_compliant_row *compliant = to->compliant;
-  for (int k = 0; k < 3 * f->num_forces; k++) {
-    const pol_force *force = f->forces[k / 3].kernel.force;
-    const int entry = force->type == POL_SUPPORT ? k % 3 : 0;
-    if (!f->forces[k / 3].is_compliant || !has_compliant_row(force, k % 3)) continue;
-    *node = (poli_row_node){
-        .row = pol_dae_num_constraints(&f->dae) + (int)(compliant - to->compliant), .num_rows = 1};
-    add_sides(node++, f->forces[k / 3].kernel.body);
-    *compliant++ =
-        (poli_compliant_row){force->name, force->stiffness[entry], force->damping[entry]};
+  const pol_force *last = NULL;
+  const int held = pol_dae_num_constraints(&f->dae);
+  for (int k = 0; k < MOST_AXES * f->num_forces; k++) {
+    const poli_placed_force *placed = &f->forces[k / MOST_AXES];
+    const pol_force *force = placed->kernel.force;
+    const int axis = k % MOST_AXES, entry = force->type == POL_SUPPORT ? axis : 0;
+    const int row = held + (int)(compliant - to->compliant), is_beam = force->type == POL_BEAM;
+    if (!placed->is_compliant || !has_compliant_row(force, axis)) continue;
+    if (!is_beam || last != force) { /* all rows of a beam element are one node */
+      *node = (poli_row_node){.row = row};
+      add_sides(node++, placed->kernel.body);
+      to->num_compliant_nodes++;
+    }
+    last = force;
+    node[-1].num_rows++;
+    *compliant = (poli_compliant_row){force->name, force->stiffness[entry], force->damping[entry],
+                                      (int)(node - 1 - to->nodes)};
+    if (is_beam) {
+      compliant->stiffness = force->section->stiffness[7 * axis] / force->length;
+      compliant->damping = force->section->damping[7 * axis] / force->length;
+    }
+    compliant++;
   }
   to->num_nodes = (int)(node - to->nodes);
   for (int n = 0; n < to->num_nodes; n++) {
@@ -462,10 +527,11 @@ static pol_status find_compliant(pol_formulation *f, poli_rigid_bodies *to)
   for (int k = 0; k < f->num_forces; k++) {
     const pol_force *force = f->forces[k].kernel.force;
     int count = 0;
-    for (int axis = 0; axis < 3; axis++) count += has_compliant_row(force, axis);
+    for (int axis = 0; axis < MOST_AXES; axis++) count += has_compliant_row(force, axis);
     f->forces[k].is_compliant = count > 0;
     to->num_compliant += count;
-    if (count == 0 || force->actuator != 0.0 || force->expressions[0]) to->has_weight_only = 0;
+    if (count == 0 || force->actuator != 0.0 || force->expressions[0] || force->rest_speed > 0.0)
+      to->has_weight_only = 0;
   }
   to->compliant = calloc((size_t)to->num_compliant + 1, sizeof *to->compliant);
   return to->compliant ? POL_OK : POL_NO_MEMORY;

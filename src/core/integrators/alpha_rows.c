@@ -46,6 +46,8 @@ static int is_applicable(const poli_alpha *s)
          !s->dae->num_states && !s->update->coordinates_only && o->solver == POL_SOLVER_AUTO &&
          o->newton.kind == POL_NEWTON_MODIFIED && o->published.sigma_update == POL_SIGMA_EXACT &&
          !poli_is_published_newton(&o->published) &&
+         /* beam elements: what is left out is not small for them */
+         bodies->num_compliant == bodies->num_compliant_nodes &&
          (o->index == POL_INDEX_3 || (!bodies->constraints_move && !bodies->spatial));
 }
 

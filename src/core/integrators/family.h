@@ -99,6 +99,9 @@ int poli_integrator_num_substeps(const pol_integrator *integrator);
 /* Its assembler, without the dropped constraints; others may use it between steps. */
 pol_assembler *poli_integrator_assembler(pol_integrator *integrator);
 
+/* The history of its dae (pol_dae); between a change and the next step there must be a restart. */
+double *poli_integrator_history(pol_integrator *integrator);
+
 /* What a family with an error estimate has, so that an attempt can be undone. */
 typedef struct poli_adaptive {
   /* One step to time t, not yet taken over: integrator->state stays, the trial configuration is in

@@ -82,8 +82,10 @@ static pol_status supports(const pol_dae *dae, const pol_options *options, const
     return poli_broken_rule("the method does not support forces that depend on reactions, such as "
                             "friction",
                             message, size);
-  /* a mass matrix that depends on q */
   const poli_scheme *scheme = variant;
+  if (scheme->discrete && dae->extension && dae->extension->not_conserved)
+    return poli_broken_rule(dae->extension->not_conserved, message, size);
+  /* a mass matrix that depends on q */
   char rule[320];
   if (dae->constant_mass || (scheme->varying_mass && poli_dae_step_equations(dae))) return POL_OK;
   if (!scheme->varying_mass)

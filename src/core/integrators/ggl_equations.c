@@ -308,10 +308,11 @@ static pol_status residual_midpoint(poli_ggl *s, double *r)
   pol_status status =
       evaluate_balance(s, poli_ggl_time(s, 0.5), s->q_between, s->mean_v, s->has_velocity);
   if (!status && s->scheme->discrete && s->dae->discrete_force) {
-    /* the force between q_n and q_{n+1} */
+    /* the force between q_n and q_{n+1}, with the velocities of that way: what dampers take out is
+     * what the energy loses */
     const pol_point at = {.t = poli_ggl_time(s, 0.5),
                           .q = s->next.q,
-                          .v = s->mean_v,
+                          .v = s->a,
                           .vd = s->zero,
                           .history = s->history};
     const pol_terms out = {.balance = s->force};
@@ -342,19 +343,20 @@ static pol_status add_midpoint_stiffness(poli_ggl *s)
   int nonzeros = pol_pattern_nonzeros(m->saddle->patterns.coupling);
   if (s->scheme->discrete && s->dae->discrete_force) {
     const pol_point at = {
-        .t = t_mid, .q = s->next.q, .v = s->mean_v, .vd = s->zero, .history = s->history};
+        .t = t_mid, .q = s->next.q, .v = s->a, .vd = s->zero, .history = s->history};
     const pol_terms out = {.stiffness = s->stiffness, .damping = s->damping};
     memset(s->stiffness, 0, (size_t)nonzeros * sizeof *s->stiffness);
     memset(s->damping, 0, (size_t)nonzeros * sizeof *s->damping);
     status = s->dae->discrete_force(s->now.q, &at, POL_STIFFNESS | POL_DAMPING, &out, s->scratch,
                                     s->dae->user);
     poli_blocks_add(m, BALANCE, A, h * h, s->stiffness);
+    poli_blocks_add(m, BALANCE, A, h, s->damping);
   } else {
     status = evaluate_stiffness(s, t_mid, s->q_between, s->mean_v);
     poli_blocks_add(m, BALANCE, A, 0.5 * h * h, s->stiffness);
+    poli_blocks_add(m, BALANCE, B, k * h, s->damping);
   }
   if (status) return status;
-  poli_blocks_add(m, BALANCE, B, k * h, s->damping);
   status = evaluate_geometric(s, t_mid, s->q_between, s->mean_v, s->lambda);
   if (status) return status;
   poli_blocks_add(m, BALANCE, A, 0.5 * h, s->stiffness);

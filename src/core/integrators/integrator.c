@@ -267,6 +267,11 @@ pol_status poli_integrator_set_input(pol_integrator *integrator, int input, doub
   return s->family->change_forces && s->state.q ? s->family->change_forces(s) : POL_OK;
 }
 
+double *poli_integrator_history(pol_integrator *integrator)
+{
+  return integrator->history;
+}
+
 int poli_integrator_lags(const pol_integrator *integrator)
 {
   const poli_family *family = integrator->family;

@@ -365,13 +365,14 @@ static pol_status complete(splitting *s, double t0, double t1, int iteration, in
   if (s->saddle) memcpy(s->carried, s->plus, (size_t)s->nv * sizeof *s->carried);
   for (int i = 0; i < s->nv; i++) next->P[i] = s->plus[i] + 0.5 * h * next->force[i];
   for (int c = 0; c < s->compliant.count; c++) {
-    const poli_row_node *node = &s->bodies->nodes[s->bodies->num_nodes - s->compliant.count + c];
+    const poli_row_node *node = &s->bodies->nodes[s->compliant.rows[c].node];
     const double impulse = 0.5 * h * s->compliant.tension[0][c];
+    const double *row = next->B + node->block + AXES * (s->held + c - node->row);
     for (int i = 0; i < node->num_sides; i++) {
       const poli_rigid_body *body = &s->bodies->items[node->body[i]];
       const int first = body->is_point ? 3 : 0;
       for (int k = first; k < AXES; k++)
-        next->P[body->v + k - first] -= impulse * next->B[node->block + AXES * i + k];
+        next->P[body->v + k - first] -= impulse * row[AXES * node->num_rows * i + k];
     }
   }
   s->at = (int)(next - s->instants);
@@ -409,9 +410,12 @@ pol_status poli_splitting_substep(splitting *s, double t0, double t1, pol_diagno
       }
     }
     status = find_residual(s, t1, h, at, next, &largest);
-    if (status)
-      return fail(s, d, status, status == POL_NOT_FINITE ? worst_of(s, largest) : -1, iteration,
-                  largest, pol_status_text(status));
+    if (status) {
+      int row = status == POL_NOT_FINITE ? worst_of(s, largest) : -1;
+      for (int i = s->m - 1; i >= s->held && status > 0; i--) /* the element that failed */
+        if (isnan(s->residual[i])) row = i;
+      return fail(s, d, status, row, iteration, largest, pol_status_text(status));
+    }
     const double lacks = largest / length, error = open > lacks ? open : lacks;
     if (error <= 1e-14 || (iteration > 2 && error >= best && error <= 1e-9)) break;
     if (implicit) {

@@ -181,7 +181,8 @@ static double find_power(splitting *s, double t, stiff kind, unsigned selected)
       for (int i = 0; i < s->nv; i++) v_moved[i] += own->v[i];
       v = v_moved;
     }
-    if (poli_splitting_evaluate(s, t, q, v, POL_FORCE | selected, &out)) return 0.0;
+    const unsigned rest = kind == SPRINGS ? POLI_WITHOUT_COMPLIANT : 0u; /* stable for every h */
+    if (poli_splitting_evaluate(s, t, q, v, POL_FORCE | selected | rest, &out)) return 0.0;
     for (int i = 0; i < s->nv; i++) power += (k ? 0.5 : -0.5) / size * x[i] * own->y[i];
   }
   return power;

@@ -54,7 +54,7 @@ static void set_rows(splitting *s, double h, const instant *at, const instant *n
         poli_v3_scale(h, next->B + from + 3, lower + 3);
         poli_v3_copy(at->B + from + 3, upper + 3);
         if (s->space->sides[e].row >= s->held) {
-          const int own = s->space->sides[e].row - s->held;
+          const int own = s->space->sides[e].row - s->held + r;
           const int second = s->bodies->nodes[s->space->sides[e].node].body[0] != b;
           memcpy(s->compliant.lower[own] + AXES * second, lower, sizeof lower);
           memcpy(s->compliant.upper[own] + AXES * second, upper, sizeof upper);
@@ -78,8 +78,7 @@ typedef struct span {
 
 static span span_of(const splitting *s, int compliant)
 {
-  const poli_row_node *node =
-      &s->bodies->nodes[s->bodies->num_nodes - s->compliant.count + compliant];
+  const poli_row_node *node = &s->bodies->nodes[s->compliant.rows[compliant].node];
   span own = {{0, 0}, {AXES, AXES}};
   for (int i = 0; i < node->num_sides; i++) {
     const poli_rigid_body *body = &s->bodies->items[node->body[i]];

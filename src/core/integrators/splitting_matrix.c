@@ -13,9 +13,11 @@ static const double dependent = 1e-9; /* pivots below belong to redundant constr
 static void add_compliances(splitting *s)
 {
   double *values = poli_block_lu_values(s->lu);
-  const int first = s->bodies->num_nodes - s->compliant.count;
-  for (int i = 0; i < s->compliant.count; i++)
-    values[poli_block_lu_address(s->lu, first + i, first + i)] += s->compliant.g[i];
+  for (int i = 0; i < s->compliant.count; i++) {
+    const int n = s->compliant.rows[i].node, size = s->bodies->nodes[n].num_rows;
+    const int row = s->held + i - s->bodies->nodes[n].row;
+    values[poli_block_lu_address(s->lu, n, n) + row * (size + 1)] += s->compliant.g[i];
+  }
 }
 
 /* B1 diag(D, scale/m) B0^T, with the compliances, factored.  Returns how many rows are dropped, -1

@@ -8,7 +8,7 @@
  *
  * and with W = d(S y)/dq for constant velocities y of the frames,
  *
- *     d(B^T f)/dh = (B^T K/L + G) B + B^T (C/L) D B,     d(B^T f)/d(S y) = B^T (C/L) B,
+ *     d(B^T f)/dh = B^T ((K/L) B + (C/L) D) + G,     d(B^T f)/d(S y) = B^T (C/L) B,
  *
  * G and D of beam.h.  S itself turns with the body: dS^T at a constant wrench (t, s) of the marker
  * moves the force R A s by -R (A s)~ dphi.
@@ -65,20 +65,21 @@ static pol_status set_element(const poli_beam_kernel *kernel, const poli_frame *
 {
   const pol_force *force = kernel->force;
   const pol_section *section = force->section;
-  double axes[2][9], point[2][3], apart[3], Q[9], r[3];
+  double axes[2][9], point[2][3], apart[3], Q[9], r[3], w[3];
   for (int k = 0; k < 2; k++) {
-    const double *w = frames[k]->w, *u = frames[k]->u;
     set_marker(kernel, k, frames[k], e->S[k]);
     poli_m3_multiply(frames[k]->R, kernel->axes[k], axes[k]);
     poli_m3_apply(frames[k]->R, kernel->point[k], point[k]);
     poli_v3_add(point[k], frames[k]->x, point[k]);
     for (int i = 0; i < 6; i++)
-      e->y[6 * k + i] = poli_v3_dot(e->S[k][i], w) + poli_v3_dot(e->S[k][i] + 3, u);
+      e->y[6 * k + i] =
+          poli_v3_dot(e->S[k][i], frames[k]->w) + poli_v3_dot(e->S[k][i] + 3, frames[k]->u);
   }
   poli_m3_multiply_transposed(axes[0], axes[1], Q);
   poli_v3_subtract(point[1], point[0], apart);
   poli_m3_apply_transposed(axes[0], apart, r);
-  pol_status status = poli_deformation_set(force->strain, Q, r, &e->deformation);
+  poli_m3_apply_transposed(axes[1], apart, w);
+  pol_status status = poli_deformation_set(force->strain, Q, r, w, &e->deformation);
   for (int i = 0; i < 6; i++) {
     e->strain[i] = e->deformation.d[i] / force->length - section->strain[i];
     e->rate[i] = 0.0;
@@ -117,6 +118,23 @@ pol_status poli_beam_wrenches(const poli_beam_kernel *kernel, const poli_frame *
   return POL_OK;
 }
 
+pol_status poli_beam_rows(const poli_beam_kernel *kernel, const poli_frame *first,
+                          const poli_frame *second, double elongation[6], double rows[6][12])
+{
+  const poli_frame *const frames[2] = {first, second};
+  element e;
+  const pol_status status = set_element(kernel, frames, &e);
+  for (int i = 0; i < 6; i++) {
+    elongation[i] = kernel->force->length * e.strain[i];
+    for (int j = 0; j < 12; j++) {
+      rows[i][j] = 0.0;
+      for (int k = 0; k < 6; k++)
+        rows[i][j] += e.deformation.B[i][j / 6 * 6 + k] * e.S[j / 6][k][j % 6];
+    }
+  }
+  return status;
+}
+
 double poli_beam_potential(const poli_beam_kernel *kernel, const poli_frame *first,
                            const poli_frame *second)
 {
@@ -151,32 +169,25 @@ double poli_beam_strain(const poli_beam_kernel *kernel, const poli_frame *first,
 static void marker_derivatives(const poli_beam_kernel *kernel, const element *e,
                                double by_position[12][12], double by_velocity[12][12])
 {
-  const pol_section *section = kernel->force->section;
+  const double *K = kernel->force->section->stiffness, *C = kernel->force->section->damping;
   const double length = kernel->force->length;
-  double G[12][6], D[6][6], slope[6][6], left[12][6];
-  poli_deformation_turn(kernel->force->strain, &e->deformation, e->f, G);
+  double D[6][12], slope[6][12], drag[6][12]; /* df/dh and df/d(S y) */
+  poli_deformation_turn(kernel->force->strain, &e->deformation, e->f, by_position);
   poli_deformation_rate(kernel->force->strain, &e->deformation, e->y, D);
-  /* slope = (K + C D)/L = df/dd */
   for (int i = 0; i < 6; i++)
-    for (int j = 0; j < 6; j++) {
-      slope[i][j] = section->stiffness[6 * i + j];
-      for (int k = 0; k < 6; k++) slope[i][j] += section->damping[6 * i + k] * D[k][j];
-      slope[i][j] /= length;
-    }
-  for (int i = 0; i < 12; i++)
-    for (int j = 0; j < 6; j++) {
-      left[i][j] = 0.0;
+    for (int j = 0; j < 12; j++) {
+      slope[i][j] = drag[i][j] = 0.0;
       for (int k = 0; k < 6; k++) {
-        G[i][j] += e->deformation.B[k][i] * slope[k][j];
-        left[i][j] += e->deformation.B[k][i] * section->damping[6 * k + j] / length;
+        slope[i][j] += (K[6 * i + k] * e->deformation.B[k][j] + C[6 * i + k] * D[k][j]) / length;
+        drag[i][j] += C[6 * i + k] * e->deformation.B[k][j] / length;
       }
     }
   for (int i = 0; i < 12; i++)
     for (int j = 0; j < 12; j++) {
-      by_position[i][j] = by_velocity[i][j] = 0.0;
+      by_velocity[i][j] = 0.0;
       for (int k = 0; k < 6; k++) {
-        by_position[i][j] += G[i][k] * e->deformation.B[k][j];
-        by_velocity[i][j] += left[i][k] * e->deformation.B[k][j];
+        by_position[i][j] += e->deformation.B[k][i] * slope[k][j];
+        by_velocity[i][j] += e->deformation.B[k][i] * drag[k][j];
       }
     }
 }

@@ -20,7 +20,7 @@ static const double *end_axes(const pol_beam *beam, int k, int end)
 static void given_deformation(const pol_beam *beam, int k, pol_beam_strain kind, double d[6])
 {
   const double *first = end_axes(beam, k, 0), *x = beam->positions + 3 * k;
-  double back[4], turn[4], R[9], Q[9], apart[3], r[3];
+  double back[4], turn[4], R[9], Q[9], apart[3], r[3], w[3];
   poli_deformation deformation;
   pol_quat_conjugate(first, back);
   pol_quat_multiply(back, end_axes(beam, k, 1), turn);
@@ -29,7 +29,8 @@ static void given_deformation(const pol_beam *beam, int k, pol_beam_strain kind,
   pol_quat_to_matrix(first, R);
   poli_v3_subtract(x + 3, x, apart);
   poli_m3_apply_transposed(R, apart, r);
-  (void)poli_deformation_set(kind, Q, r, &deformation);
+  poli_m3_apply_transposed(Q, r, w);
+  (void)poli_deformation_set(kind, Q, r, w, &deformation);
   memcpy(d, deformation.d, sizeof deformation.d);
 }
 

@@ -11,6 +11,16 @@
  *     du   = u x m + E s2 - E^T s1,     m = ((I - a~/2) t1 + (I + a~/2) t2)/2,
  *
  * m the rotation of the middle: (I + exp(-rho/2))^-1 = (I + a~/2)/2.
+ *
+ * Of these two G and D follow from derivatives by d, times B.
+ *
+ * directors: with w = R2^T (x2 - x1),
+ *
+ *     drho = ((tr(Q) I - Q^T) t2 - (tr(Q) I - Q) t1)/2,
+ *     du   = (r x t1 + w x t2 + (I + Q) s2 - (I + Q^T) s1)/2,
+ *
+ * where dQ = Q t2~ - t1~ Q, dtr(Q) = 2 rho . (t1 - t2), dr = r x t1 + Q s2 - s1 and
+ * dw = w x t2 + s2 - Q^T s1.
  */
 #include <math.h>
 #include <string.h>
@@ -19,8 +29,6 @@
 
 #include "lie/small.h"
 #include "mechanism/beam.h"
-
-static const double largest_angle = 3.0; /* rad */
 
 /* --- se3 -------------------------------------------------------------------------------------- */
 
@@ -240,33 +248,195 @@ static void so3xr3_rate(const double d[6], const double y[12], double D[6][6])
   add_product3(product, m.half, -1.0, 3, 0, D);
 }
 
-/* --- both ------------------------------------------------------------------------------------- */
+/* --- directors -------------------------------------------------------------------------------- */
+
+/* B[row ..][col ..] += s x~ */
+static void add_skew(const double x[3], double s, int row, int col, double (*B)[12])
+{
+  double skew[9];
+  poli_m3_skew(x, skew);
+  add3(skew, s, row, col, B);
+}
+
+/* += s A x~, or s x~ A if `before` */
+static void add_with_skew(const double A[9], const double x[3], int before, double s, int row,
+                          int col, double (*B)[12])
+{
+  double skew[9], product[9];
+  poli_m3_skew(x, skew);
+  poli_m3_multiply(before ? skew : A, before ? A : skew, product);
+  add3(product, s, row, col, B);
+}
+
+/* What its terms need of Q and r. */
+typedef struct relative {
+  double Q[9], Qt[9], r[3], w[3], rho[3];
+} relative;
+
+static void set_relative(const double Q[9], const double r[3], const double w[3], relative *x)
+{
+  memcpy(x->Q, Q, sizeof x->Q);
+  for (int i = 0; i < 9; i++) x->Qt[i] = Q[3 * (i % 3) + i / 3];
+  poli_v3_copy(r, x->r);
+  poli_v3_copy(w, x->w);
+  for (int i = 0; i < 3; i++) {
+    const int j = (i + 1) % 3, k = (i + 2) % 3;
+    x->rho[i] = 0.5 * (Q[3 * k + j] - Q[3 * j + k]);
+  }
+}
+
+static void directors_set(const double Q[9], const double r[3], const double w[3],
+                          poli_deformation *deformation)
+{
+  const double trace = Q[0] + Q[4] + Q[8];
+  double(*B)[12] = deformation->B, unit[9];
+  relative x;
+  set_relative(Q, r, w, &x);
+  poli_v3_copy(x.rho, deformation->d);
+  for (int i = 0; i < 3; i++) deformation->d[3 + i] = 0.5 * (r[i] + x.w[i]);
+  memset(B, 0, 6 * sizeof *B);
+  poli_m3_diagonal(1.0, unit);
+  add3(unit, -0.5 * trace, 0, 0, B);
+  add3(x.Q, 0.5, 0, 0, B);
+  add3(unit, 0.5 * trace, 0, 6, B);
+  add3(x.Qt, -0.5, 0, 6, B);
+  add_skew(x.r, 0.5, 3, 0, B);
+  add_skew(x.w, 0.5, 3, 6, B);
+  add3(unit, -0.5, 3, 3, B);
+  add3(x.Qt, -0.5, 3, 3, B);
+  add3(unit, 0.5, 3, 9, B);
+  add3(x.Q, 0.5, 3, 9, B);
+}
+
+/* With f = (p, n), B^T f is
+ *     t1: -(tr(Q) p - Q^T p)/2 + n x r/2     s1: -(n + Q n)/2
+ *     t2: (tr(Q) p - Q p)/2 + n x w/2        s2: (n + Q^T n)/2 */
+static void directors_turn(const poli_deformation *deformation, const double f[6], double G[12][12])
+{
+  enum { T1 = 0, S1 = 3, T2 = 6, S2 = 9 };
+  const double *p = f, *n = f + 3;
+  double turned[3], skew[9], outer[9] = {0.0};
+  relative x;
+  set_relative(deformation->Q, deformation->r, deformation->w, &x);
+  memset(G, 0, 12 * sizeof *G);
+  poli_m3_add_outer(1.0, p, x.rho, outer);
+  for (int side = 0; side < 2; side++) {
+    add3(outer, side ? 1.0 : -1.0, 6 * side, T1, G);
+    add3(outer, side ? -1.0 : 1.0, 6 * side, T2, G);
+  }
+  /* those of Q^T p and Q p, of Q n and Q^T n */
+  add_with_skew(x.Qt, p, 0, -0.5, T1, T1, G);
+  poli_m3_apply(x.Qt, p, turned);
+  add_skew(turned, 0.5, T1, T2, G);
+  add_with_skew(x.Q, p, 0, 0.5, T2, T2, G);
+  poli_m3_apply(x.Q, p, turned);
+  add_skew(turned, -0.5, T2, T1, G);
+  poli_m3_apply(x.Q, n, turned);
+  add_skew(turned, -0.5, S1, T1, G);
+  add_with_skew(x.Q, n, 0, 0.5, S1, T2, G);
+  add_with_skew(x.Qt, n, 0, -0.5, S2, T1, G);
+  poli_m3_apply(x.Qt, n, turned);
+  add_skew(turned, 0.5, S2, T2, G);
+  /* n x dr and n x dw */
+  poli_m3_skew(x.r, skew);
+  add_with_skew(skew, n, 1, 0.5, T1, T1, G);
+  add_skew(n, -0.5, T1, S1, G);
+  add_with_skew(x.Q, n, 1, 0.5, T1, S2, G);
+  poli_m3_skew(x.w, skew);
+  add_with_skew(skew, n, 1, 0.5, T2, T2, G);
+  add_skew(n, 0.5, T2, S2, G);
+  add_with_skew(x.Qt, n, 1, -0.5, T2, S1, G);
+}
+
+static void directors_rate(const poli_deformation *deformation, const double y[12], double D[6][12])
+{
+  enum { T1 = 0, S1 = 3, T2 = 6, S2 = 9 };
+  const double *t1 = y, *s1 = y + 3, *t2 = y + 6, *s2 = y + 9;
+  double apart[3], turned[3], skew[9], outer[9] = {0.0};
+  relative x;
+  set_relative(deformation->Q, deformation->r, deformation->w, &x);
+  memset(D, 0, 6 * sizeof *D);
+  poli_v3_subtract(t2, t1, apart);
+  poli_m3_add_outer(1.0, apart, x.rho, outer);
+  add3(outer, 1.0, 0, T1, D);
+  add3(outer, -1.0, 0, T2, D);
+  /* -Q^T t2 + Q t1 and Q s2 - Q^T s1, halves */
+  for (int row = 0; row < 6; row += 3) {
+    const double *forward = row ? s2 : t1, *back = row ? s1 : t2;
+    poli_m3_apply(x.Q, forward, turned);
+    add_skew(turned, 0.5, row, T1, D);
+    add_with_skew(x.Q, forward, 0, -0.5, row, T2, D);
+    add_with_skew(x.Qt, back, 0, 0.5, row, T1, D);
+    poli_m3_apply(x.Qt, back, turned);
+    add_skew(turned, -0.5, row, T2, D);
+  }
+  /* dr x t1 and dw x t2 */
+  poli_m3_skew(x.r, skew);
+  add_with_skew(skew, t1, 1, -0.5, 3, T1, D);
+  add_with_skew(x.Q, t1, 1, -0.5, 3, S2, D);
+  add_skew(t1, 0.5, 3, S1, D);
+  poli_m3_skew(x.w, skew);
+  add_with_skew(skew, t2, 1, -0.5, 3, T2, D);
+  add_skew(t2, -0.5, 3, S2, D);
+  add_with_skew(x.Qt, t2, 1, 0.5, 3, S1, D);
+}
+
+/* --- all of them ------------------------------------------------------------------------------ */
+
+double poli_deformation_most(pol_beam_strain kind)
+{
+  return kind == POL_BEAM_DIRECTORS ? 1.5 : 3.0;
+}
 
 pol_status poli_deformation_set(pol_beam_strain kind, const double Q[9], const double r[3],
-                                poli_deformation *deformation)
+                                const double w[3], poli_deformation *deformation)
 {
+  memcpy(deformation->Q, Q, sizeof deformation->Q);
+  poli_v3_copy(r, deformation->r);
+  poli_v3_copy(w, deformation->w);
   if (kind == POL_BEAM_SE3)
     se3_set(Q, r, deformation);
-  else
+  else if (kind == POL_BEAM_SO3XR3)
     so3xr3_set(Q, r, deformation);
-  const double *rho = deformation->d;
-  return poli_v3_dot(rho, rho) > largest_angle * largest_angle ? POL_RETRY : POL_OK;
+  else
+    directors_set(Q, r, w, deformation);
+  /* tr(Q) = 1 + 2 cos(angle) */
+  const double least = 1.0 + 2.0 * cos(poli_deformation_most(kind));
+  return Q[0] + Q[4] + Q[8] < least ? POL_RETRY : POL_OK;
 }
 
 void poli_deformation_turn(pol_beam_strain kind, const poli_deformation *deformation,
-                           const double f[6], double G[12][6])
+                           const double f[6], double G[12][12])
 {
+  double by_d[12][6];
+  if (kind == POL_BEAM_DIRECTORS) {
+    directors_turn(deformation, f, G);
+    return;
+  }
   if (kind == POL_BEAM_SE3)
-    se3_turn(deformation->d, f, G);
+    se3_turn(deformation->d, f, by_d);
   else
-    so3xr3_turn(deformation->d, f, G);
+    so3xr3_turn(deformation->d, f, by_d);
+  memset(G, 0, 12 * sizeof *G);
+  for (int i = 0; i < 12; i++)
+    for (int k = 0; k < 6; k++)
+      for (int j = 0; j < 12; j++) G[i][j] += by_d[i][k] * deformation->B[k][j];
 }
 
 void poli_deformation_rate(pol_beam_strain kind, const poli_deformation *deformation,
-                           const double y[12], double D[6][6])
+                           const double y[12], double D[6][12])
 {
+  double by_d[6][6];
+  if (kind == POL_BEAM_DIRECTORS) {
+    directors_rate(deformation, y, D);
+    return;
+  }
   if (kind == POL_BEAM_SE3)
-    se3_rate(deformation->d, y, D);
+    se3_rate(deformation->d, y, by_d);
   else
-    so3xr3_rate(deformation->d, y, D);
+    so3xr3_rate(deformation->d, y, by_d);
+  memset(D, 0, 6 * sizeof *D);
+  for (int i = 0; i < 6; i++)
+    for (int k = 0; k < 6; k++)
+      for (int j = 0; j < 12; j++) D[i][j] += by_d[i][k] * deformation->B[k][j];
 }

@@ -323,7 +323,7 @@ pol_status poli_joint_spring_law(const poli_joint_spring *spring, const poli_fra
   const pol_status status =
       poli_coordinate_motion(&spring->coordinate, first, second, &value, &rate);
   if (spring->coordinate.angular) value = poli_angle_unwrap(value, memory.angle);
-  *law = status ? (poli_joint_law){0} : poli_joint_law_at(spring->force, value, rate, memory.load);
+  *law = status ? (poli_joint_law){0} : poli_joint_law_at(spring->force, value, rate, &memory);
   return status;
 }
 
@@ -374,10 +374,9 @@ pol_status poli_joint_spring_by_load(const poli_joint_spring *spring, const poli
 }
 
 double poli_joint_spring_potential(const poli_joint_spring *spring, const poli_frame *first,
-                                   const poli_frame *second, double remembered)
+                                   const poli_frame *second, poli_joint_memory memory)
 {
-  double value, rate;
-  poli_coordinate_motion(&spring->coordinate, first, second, &value, &rate);
-  if (spring->coordinate.angular) value = poli_angle_unwrap(value, remembered);
-  return poli_joint_law_energy(spring->force, value, rate);
+  double value = poli_coordinate_value(&spring->coordinate, first, second);
+  if (spring->coordinate.angular) value = poli_angle_unwrap(value, memory.angle);
+  return poli_joint_law_energy(spring->force, value, &memory);
 }

@@ -126,12 +126,6 @@ typedef struct poli_joint_spring {
   poli_joint_load load; /* of friction */
 } poli_joint_spring;
 
-/* What an element on a joint needs to know beside the frames of its bodies: an angle less than half
- * a turn from the present one, which is not read for a displacement; the load of friction. */
-typedef struct poli_joint_memory {
-  double angle, load;
-} poli_joint_memory;
-
 void poli_joint_spring_setup(poli_joint_spring *spring, const pol_mechanism *mechanism, int force);
 
 /* Its law, the wrenches on both bodies and their derivatives, as in force.h; by_load are the
@@ -152,6 +146,6 @@ pol_status poli_joint_spring_by_load(const poli_joint_spring *spring, const poli
 
 /* The energy stored in the spring. */
 double poli_joint_spring_potential(const poli_joint_spring *spring, const poli_frame *first,
-                                   const poli_frame *second, double remembered);
+                                   const poli_frame *second, poli_joint_memory memory);
 
 #endif

@@ -59,8 +59,9 @@ const char *pol_spring_law_name(pol_spring_law law)
 
 const char *pol_beam_strain_name(pol_beam_strain strain)
 {
-  static const char *const names[] = {[POL_BEAM_SE3] = "se3", [POL_BEAM_SO3XR3] = "so3xr3"};
-  return strain == POL_BEAM_SE3 || strain == POL_BEAM_SO3XR3 ? names[strain] : NULL;
+  static const char *const names[] = {
+      [POL_BEAM_SE3] = "se3", [POL_BEAM_SO3XR3] = "so3xr3", [POL_BEAM_DIRECTORS] = "directors"};
+  return (int)strain >= 0 && strain <= POL_BEAM_DIRECTORS ? names[strain] : NULL;
 }
 
 /* Whether the force acts between two points by a law of d and d'. */
@@ -74,16 +75,20 @@ int poli_force_is_on_joint(pol_force_type type)
   return type == POL_JOINT_SPRING || type == POL_JOINT_STOP || type == POL_JOINT_FRICTION;
 }
 
-int poli_force_sees_frames(pol_force_type type)
+int poli_force_sees_frames(const pol_force *force)
 {
-  return type == POL_BUSHING || type == POL_BEAM || type == POL_CALLBACK_FORCE;
+  return force->type == POL_BUSHING || force->type == POL_CALLBACK_FORCE ||
+         (force->type == POL_BEAM && force->strain != POL_BEAM_DIRECTORS);
 }
 
-const char *poli_force_failure(pol_force_type type)
+const char *poli_force_failure(const pol_force *force)
 {
+  const pol_force_type type = force->type;
   if (type == POL_SPRING_DAMPER) return "its points coincide";
   if (poli_force_is_on_joint(type)) return "its angle is not defined";
   if (type == POL_BUSHING) return "its markers are rotated by more than 3 rad";
+  if (type == POL_BEAM && force->strain == POL_BEAM_DIRECTORS)
+    return "its ends are rotated by more than 1.5 rad against each other";
   if (type == POL_BEAM) return "its ends are rotated by more than 3 rad against each other";
   return "its callback failed";
 }
@@ -101,7 +106,7 @@ int poli_force_reads_velocities(const pol_force *force)
   case POL_BUSHING:
     for (int i = 0; i < 3; i++)
       if (force->damping[i] != 0.0 || force->rotational_damping[i] != 0.0) return 1;
-    return force->rest_speed > 0.0; /* of a hard stop */
+    return 0;
   case POL_BEAM:
     for (int i = 0; i < 36; i++)
       if (force->section->damping[i] != 0.0) return 1;

@@ -55,8 +55,9 @@ void poli_force_kernel_setup(poli_force_kernel *kernel, const pol_mechanism *mec
 /* Whether it acts on a coordinate of a joint (coordinate.h). */
 int poli_force_is_on_joint(pol_force_type type);
 
-/* Whether it needs the rotations of its bodies as such: bushings and callbacks. */
-int poli_force_sees_frames(pol_force_type type);
+/* Whether it needs the rotations of its bodies as such: bushings, callbacks, and beams
+ * but those with the strains `directors`. */
+int poli_force_sees_frames(const pol_force *force);
 
 /* What multiplies an applied force or torque, or an actuator, at time t. */
 double poli_force_scale(const pol_force *force, double t);
@@ -83,7 +84,7 @@ pol_status poli_force_derivatives(const poli_force_kernel *kernel, double t,
                                   poli_force_blocks *blocks);
 
 /* Why a force of this type cannot be evaluated, to follow its name: "its points coincide". */
-const char *poli_force_failure(pol_force_type type);
+const char *poli_force_failure(const pol_force *force);
 
 /* Whether the force depends on velocities, expressions in it apart. */
 int poli_force_reads_velocities(const pol_force *force);

@@ -4,10 +4,7 @@
  * bodies, 1/m = 1/m1 + 1/m2, where m1 is the mass of a body, or its moment of inertia about the
  * axis, and the ground has none,
  *
- *     k = m w^2,   d = 2 zeta m w,   w = 2 pi 20 Hz, of a hard stop 2 pi 100 Hz,  zeta = 0.3.
- *
- * A load with the acceleration a brings about rates of a/w in slow contact with a hard stop, which
- * stay below the default rest_speed for a up to 30 m/s^2. */
+ *     k = m w^2,   d = 2 zeta m w,   w = 2 pi 20 Hz, of a hard stop 2 pi 100 Hz,  zeta = 0.3. */
 #include "mechanism/joint_axis.h"
 
 #include <math.h>

@@ -2,6 +2,7 @@
 #include "mechanism/joint_law.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "mechanism/coordinate.h"
@@ -13,14 +14,28 @@ static double depth_of(const pol_force *force, double value, int *side)
   return *side > 0 ? value - force->limits[1] : *side < 0 ? force->limits[0] - value : 0.0;
 }
 
-/* The share that a hard stop has of its force at the rate u into it, and its derivative. */
-static double stop_share(const pol_force *force, double u, double *share_u)
+int poli_joint_law_rests(const pol_force *force, const poli_joint_memory *memory)
 {
-  *share_u = 0.0;
-  if (!(force->rest_speed > 0.0 && u > force->rest_speed)) return 1.0;
-  const double z = fmin(u / force->rest_speed - 1.0, 1.0);
-  *share_u = -6.0 * z * (1.0 - z) / force->rest_speed;
-  return 1.0 - z * z * (3.0 - 2.0 * z);
+  return force->rest_speed > 0.0 && abs(memory->contact) == 1 ? memory->contact : 0;
+}
+
+/* Whether it is a hard stop that a simulation takes care of. */
+static int is_managed(const pol_force *force, const poli_joint_memory *memory)
+{
+  return force->rest_speed > 0.0 && memory->contact != POLI_STOP_ALONE;
+}
+
+/* A hard stop in a simulation. */
+static poli_joint_law rest_law(const pol_force *force, double value, double rate,
+                               const poli_joint_memory *memory)
+{
+  const double k = force->stiffness[0], d = force->damping[0];
+  const int side = poli_joint_law_rests(force, memory);
+  if (side == 0) return (poli_joint_law){0};
+  return (poli_joint_law){.T = -side * memory->preload - k * (value - force->limits[side > 0]) -
+                               d * rate,
+                          .by_value = -k,
+                          .by_rate = -d};
 }
 
 /* With x = d u / (k p):  dT/dp = -k (1 + tanh x - x (1 - tanh^2 x)),  dT/du = -d (1 - tanh^2 x). */
@@ -34,11 +49,9 @@ static poli_joint_law stop_law(const pol_force *force, double value, double rate
   const double x = d * side * rate / (k * p), th = tanh(x);
   /* 1 - tanh^2 x decays faster than x grows */
   const double slope = fabs(x) < 350.0 ? 1.0 / (cosh(x) * cosh(x)) : 0.0;
-  double share_u;
-  const double share = stop_share(force, side * rate, &share_u);
-  law.T = -side * k * p * (1.0 + th) * share;
-  law.by_value = -k * (1.0 + th - (slope > 0.0 ? x * slope : 0.0)) * share;
-  law.by_rate = -d * slope * share - k * p * (1.0 + th) * share_u;
+  law.T = -side * k * p * (1.0 + th);
+  law.by_value = -k * (1.0 + th - (slope > 0.0 ? x * slope : 0.0));
+  law.by_rate = -d * slope;
   return law;
 }
 
@@ -58,59 +71,59 @@ static poli_joint_law friction_law(const pol_joint_friction *f, double rate, dou
                           .by_load = -mu * sign};
 }
 
-poli_joint_law poli_joint_law_at(const pol_force *force, double value, double rate, double load)
+poli_joint_law poli_joint_law_at(const pol_force *force, double value, double rate,
+                                 const poli_joint_memory *memory)
 {
   const double k = force->stiffness[0], c = force->damping[0];
+  if (is_managed(force, memory)) return rest_law(force, value, rate, memory);
   if (force->type == POL_JOINT_STOP) return stop_law(force, value, rate);
-  if (force->type == POL_JOINT_FRICTION) return friction_law(&force->friction, rate, load);
+  if (force->type == POL_JOINT_FRICTION) return friction_law(&force->friction, rate, memory->load);
   return (poli_joint_law){
       .T = force->actuator - c * rate - k * (value - force->rest), .by_value = -k, .by_rate = -c};
 }
 
-double poli_joint_law_energy(const pol_force *force, double value, double rate)
+double poli_joint_law_energy(const pol_force *force, double value, const poli_joint_memory *memory)
 {
-  int side = 0;
-  double share_u;
-  const double p = force->type == POL_JOINT_STOP     ? depth_of(force, value, &side)
-                   : force->type == POL_JOINT_SPRING ? value - force->rest
-                                                     : 0.0;
-  return 0.5 * force->stiffness[0] * p * p * stop_share(force, side * rate, &share_u);
+  const double k = force->stiffness[0];
+  int side = poli_joint_law_rests(force, memory);
+  if (side != 0) {
+    const double p = side * (value - force->limits[side > 0]);
+    return (memory->preload + 0.5 * k * p) * p;
+  }
+  if (is_managed(force, memory) || force->type == POL_JOINT_FRICTION) return 0.0;
+  const double p =
+      force->type == POL_JOINT_STOP ? depth_of(force, value, &side) : value - force->rest;
+  return 0.5 * k * p * p;
 }
 
 /* The quotient of a stop is -k (p1 + p0) / 2 as long as both ends are beyond the same limit; else,
  * with E1 and E0 the energies and w the way, T = -(E1 - E0)/w and dT/d(after) = (T1 - T) / w. */
-static poli_joint_law stop_between(const pol_force *force, double before, double after, double rate)
+static poli_joint_law stop_between(const pol_force *force, double before, double after)
 {
   const double way = after - before, k = force->stiffness[0];
   int from, to;
   const double p0 = depth_of(force, before, &from), p1 = depth_of(force, after, &to);
-  double share_u;
-  const int side = p1 > p0 ? to : from;
-  const double share = stop_share(force, side * rate, &share_u);
   poli_joint_law law = {.T = -to * 0.5 * k * (p0 + p1), .by_value = to ? -0.5 * k : 0.0};
   if (from != to) {
     law.T = -0.5 * k * (p1 * p1 - p0 * p0) / way;
     law.by_value = (-to * k * p1 - law.T) / way;
   }
-  law.by_rate = side * share_u * law.T;
-  law.T *= share;
-  law.by_value *= share;
   return law;
 }
 
 poli_joint_law poli_joint_law_between(const pol_force *force, double before, double after,
-                                      double rate)
+                                      double rate, const poli_joint_memory *memory)
 {
   const double mean = 0.5 * (before + after);
-  const poli_joint_law moving = poli_joint_law_at(force, mean, rate, 0.0);
-  if (force->type != POL_JOINT_STOP)
+  const poli_joint_law moving = poli_joint_law_at(force, mean, rate, memory);
+  if (force->type != POL_JOINT_STOP || is_managed(force, memory))
     return (poli_joint_law){
         .T = moving.T, .by_value = 0.5 * moving.by_value, .by_rate = moving.by_rate};
   /* the spring between both ends, and at their mean what the damper adds to it */
   pol_force spring = *force;
   spring.damping[0] = 0.0;
-  const poli_joint_law resting = poli_joint_law_at(&spring, mean, rate, 0.0);
-  poli_joint_law law = stop_between(force, before, after, rate);
+  const poli_joint_law resting = poli_joint_law_at(&spring, mean, rate, memory);
+  poli_joint_law law = stop_between(force, before, after);
   law.T += moving.T - resting.T;
   law.by_value += 0.5 * (moving.by_value - resting.by_value);
   law.by_rate += moving.by_rate - resting.by_rate;

@@ -617,7 +617,8 @@ void poli_force_rules(poli_rules *check, const pol_force *force, pol_function *s
   if (force->type == POL_BEAM) {
     if (!(force->length > 0.0)) poli_refuse(check, "length", "", "", "must be a positive number");
     if (!pol_beam_strain_name(force->strain))
-      refuse_int(check, "strain", (int)force->strain, "must be POL_BEAM_SE3 or POL_BEAM_SO3XR3");
+      refuse_int(check, "strain", (int)force->strain,
+                 "must be POL_BEAM_SE3, POL_BEAM_SO3XR3 or POL_BEAM_DIRECTORS");
     if (!force->section) {
       poli_refuse(check, "section", "", "", "is required");
     } else {

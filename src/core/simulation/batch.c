@@ -340,7 +340,7 @@ static int find_can_leap(const pol_batch *b)
   }
   const pol_mechanism *mechanism = pol_formulation_mechanism(b->formulations[0]);
   for (int k = 0; k < pol_mechanism_num_forces(mechanism); k++)
-    can = can && !poli_force_sees_frames(pol_mechanism_force(mechanism, k)->type);
+    can = can && !poli_force_sees_frames(pol_mechanism_force(mechanism, k));
   for (int k = 0; k < pol_mechanism_num_joints(mechanism); k++)
     can = can && pol_mechanism_joint(mechanism, k)->type != POL_CONSTANT_VELOCITY;
   return can;

@@ -10,7 +10,8 @@
  *
  * A hard stop is due wherever its rate leads into it at the limit: at the start and after each
  * reset.  So impacts at the same time follow each other until no rate leads into a stop that is
- * touched.
+ * touched.  Where the joint comes to rest, and where it leaves the stop again, the integrator is
+ * restarted too, but nothing is reported (hard_stops.c).
  *
  * Resets accumulate where a body comes to rest: the bounces of a ball become shorter in geometric
  * progression, infinitely many in a finite time.  Events cannot continue beyond that, and the
@@ -205,6 +206,9 @@ static void look_for_hop(pol_simulation *sim, poli_watched_event *w)
       w->side * (early - w->start) >= -standing_share * w->rate * ldexp(h, -20) && w->rate > 0.0;
   int first = 1;
   while (first < w->num_points && !(w->side * w->value[first] > least)) first++;
+  const pol_state outside = first < w->num_points ? state_within(sim, w->t[first]) : sim->state;
+  if (first < w->num_points && poli_hard_stop_leave(&w->event, &outside))
+    for (int k = first; k < w->num_points; k++) w->value[k] = value_within(sim, w, w->t[k]);
   if (first == w->num_points) {
     for (int k = 3; k <= HALVINGS; k++) {
       const double t = start + ldexp(h, -k), value = value_within(sim, w, t);
@@ -235,7 +239,8 @@ static pol_status check_settled(pol_simulation *sim, poli_watched_event *w, doub
   if (!w->unsettled || !(w->side * value < 0.0)) return POL_OK;
   if (!(way < -round_off_share * w->rate * (t - w->reported))) return POL_OK;
   w->unsettled = 0;
-  const int faded = w->resets >= LEAST_RESETS && w->rate <= slow_rate * w->fastest;
+  const int faded = !poli_is_hard_stop(&w->event) && w->resets >= LEAST_RESETS &&
+                    w->rate <= slow_rate * w->fastest;
   if (!faded && (!w->moves_away || w->sets_states)) return POL_OK;
   char message[240];
   snprintf(message, sizeof message,
@@ -283,6 +288,7 @@ pol_status poli_simulation_scan_events(pol_simulation *sim)
     poli_watched_event *w = &sim->events[i];
     pol_status status = w->unsettled ? check_settled(sim, w, until) : POL_OK;
     if (status != POL_OK) return status;
+    if (!w->crosses) poli_hard_stop_leave(&w->event, pol_integrator_state(sim->integrator));
   }
   return POL_OK;
 }
@@ -357,7 +363,8 @@ static pol_status change_velocities(pol_simulation *sim, const pol_simulation_ev
     snprintf(message, sizeof message, "event '%.60s' sets a value that is not finite", name);
     poli_simulation_fail(sim, status, -1, message, "look at what the event sets, at this time");
   } else {
-    return restart(sim, sim->keep);
+    status = restart(sim, sim->keep);
+    if (status == POL_OK) status = poli_hard_stops_settle(sim->hard_stops, &sim->diagnostics);
   }
   sim->diagnostics.t = sim->state.t;
   return status;
@@ -440,7 +447,8 @@ static pol_status count_reset(pol_simulation *sim, poli_watched_event *w, double
     sim->crowd_start = t;
     sim->crowd = 0;
   }
-  const int faded = in_step && w->resets > LEAST_RESETS &&
+  /* hard stops end in rest */
+  const int faded = in_step && !poli_is_hard_stop(&w->event) && w->resets > LEAST_RESETS &&
                     interval <= short_interval * w->longest && w->rate <= slow_rate * w->fastest;
   if (!faded && ++sim->crowd <= MOST_CROWDED) return POL_OK;
   if (faded)
@@ -474,7 +482,10 @@ pol_status poli_simulation_stop_at(pol_simulation *sim, int event, double t)
     poli_simulation_keep_good(sim);
     if ((status = count_reset(sim, w, t, !w->due && sim->in_step)) != POL_OK) return status;
   }
-  sim->event = event;
+  /* the beginning and the end of rest on a hard stop are not shown */
+  const int shown =
+      !poli_is_hard_stop(&w->event) || poli_hard_stop_is_impact(&w->event, &sim->state);
+  sim->event = shown ? event : -1;
   sim->seen = w->reported = t;
   w->due = 0;
   /* Other events at this time are due now if no step looks for them any more, after a reset and at

@@ -157,6 +157,8 @@ static pol_status start(pol_simulation *sim)
     sim->diagnostics = *pol_integrator_diagnostics(sim->integrator);
     return status;
   }
+  if ((status = poli_hard_stops_settle(sim->hard_stops, &sim->diagnostics)) != POL_OK)
+    return status;
 
   /* Positions can be singular where joints form a closed loop: without one, each joint locks what
    * nothing else does. */
@@ -289,8 +291,7 @@ static pol_status build(pol_simulation *sim, const pol_mechanism *mechanism,
     status = pol_simulation_add_event(sim, &event, NULL);
   }
   if (status == POL_OK)
-    status = poli_hard_stops_create(&sim->hard_stops, sim->formulation,
-                                    poli_integrator_assembler(sim->integrator));
+    status = poli_hard_stops_create(&sim->hard_stops, sim->formulation, sim->integrator);
   for (int i = 0; i < poli_hard_stops_count(mechanism) && status == POL_OK; i++) {
     const pol_simulation_event event = poli_hard_stops_event(sim->hard_stops, i);
     status = pol_simulation_add_event(sim, &event, NULL);
@@ -445,6 +446,7 @@ pol_status pol_simulation_step(pol_simulation *sim)
     shown = 1;
     if (event >= 0 && when <= due) {
       status = poli_simulation_stop_at(sim, event, when);
+      shown = sim->event >= 0 || pol_simulation_finished(sim);
     } else if (sim->in_step && due <= sim->t) {
       sim->event = -1;
       sim->seen = due;

@@ -496,18 +496,19 @@ static int compare_ranks(const void *first, const void *second)
  * built in an order of its own. */
 static void sort_errors(poli_reader *reader, const poli_place *top)
 {
-  pol_errors *errors = reader->errors;
-  ranked *list = malloc(((size_t)errors->count + 1) * sizeof *list);
+  pol_error *errors = reader->errors->items + reader->first;
+  const int count = reader->errors->count - reader->first;
+  ranked *list = malloc(((size_t)count + 1) * sizeof *list);
   if (!list) {
     reader->status = POL_NO_MEMORY;
     return;
   }
-  for (int i = 0; i < errors->count; i++) {
-    const char *path = errors->items[i].path, *key;
+  for (int i = 0; i < count; i++) {
+    const char *path = errors[i].path, *key;
     const size_t length = strcspn(path, ".[");
     json_t *value;
     long number = 0;
-    list[i] = (ranked){.error = errors->items[i], .key = -1, .number = i};
+    list[i] = (ranked){.error = errors[i], .key = -1, .number = i};
     if (length > 0 && strncmp(path, "--", 2) != 0) list[i].key = (long)json_object_size(top->value);
     json_object_foreach(top->value, key, value)
     {
@@ -516,8 +517,8 @@ static void sort_errors(poli_reader *reader, const poli_place *top)
     }
     if (path[length] == '[') list[i].item = strtol(path + length + 1, NULL, 10);
   }
-  qsort(list, (size_t)errors->count, sizeof *list, compare_ranks);
-  for (int i = 0; i < errors->count; i++) errors->items[i] = list[i].error;
+  qsort(list, (size_t)count, sizeof *list, compare_ranks);
+  for (int i = 0; i < count; i++) errors[i] = list[i].error;
   free(list);
 }
 
@@ -526,7 +527,7 @@ void poli_build_mechanism(poli_reader *reader, const poli_place *top, const poli
 {
   builder b = {.reader = reader, .mechanism = mechanism};
   const int before = reader->errors->count;
-  for (int i = 0; i < before; i++)
+  for (int i = reader->first; i < before; i++)
     mark_reported(&b, poli_format("%s", reader->errors->items[i].path), 1);
   pol_mechanism_set_gravity(mechanism, data->gravity);
   poli_mechanism_collect(mechanism, &b.found);
@@ -537,8 +538,7 @@ void poli_build_mechanism(poli_reader *reader, const poli_place *top, const poli
   poli_mechanism_collect(mechanism, NULL);
   json_decref(b.reported);
   if (reader->status == POL_OK && reader->errors->count > before) sort_errors(reader, top);
-  if (reader->status == POL_OK && reader->errors->count == 0)
-    poli_check_expressions(reader, top, mechanism);
+  if (reader->status == POL_OK) poli_check_expressions(reader, top, mechanism);
 }
 
 /* --- what is beside the mechanism ------------------------------------------------------------- */

@@ -2,7 +2,10 @@
  * the numbers of a force.
  *
  * While the file is read only their syntax is checked, since they may use names that come later.
- * When the mechanism is there, every name is looked up, and variables must not go in circles. */
+ * When the mechanism is there, every name is looked up, and variables must not go in circles.  If
+ * something else is wrong, objects are missing in it: then names of objects of the file are right.
+ */
+#include <stdio.h>
 #include <string.h>
 
 #include "expression/expression.h"
@@ -31,9 +34,10 @@ static const char *near_function(const char *wrong, const char *const *functions
   return near.best;
 }
 
-/* Compiles a text and reports what is wrong with it; the expression itself is of no use yet. */
+/* Compiles a text and reports what is wrong with it, or only names that are; the expression itself
+ * is of no use yet. */
 static void check_text(poli_reader *reader, const poli_place *place,
-                       const poli_expression_names *names)
+                       const poli_expression_names *names, int only_names)
 {
   pol_expression *program;
   poli_expression_error error;
@@ -42,7 +46,7 @@ static void check_text(poli_reader *reader, const poli_place *place,
   poli_expression_free(&program);
   if (status == POL_NO_MEMORY)
     reader->status = POL_NO_MEMORY;
-  else if (status)
+  else if (status && (!only_names || strstr(error.message, "is not a known name")))
     poli_report(reader, place, error.suggestion, "must be an expression: column %d: %s",
                 error.column, error.message);
 }
@@ -56,7 +60,7 @@ static void read_expression(poli_reader *reader, const poli_place *place, const 
   if (!json_is_string(place->value))
     poli_report_wrong(reader, place, field);
   else if (field->value != &poli_time_expression)
-    check_text(reader, place, &names);
+    check_text(reader, place, &names, 0);
 }
 
 /* One number or expression, or a list of three. */
@@ -123,6 +127,7 @@ const poli_value poli_changes = POLI_VALUE(
 /* The known name that is nearest to a wrong one. */
 typedef struct name_search {
   const pol_mechanism *mechanism;
+  json_t *objects;        /* names in the file, if the mechanism is not complete */
   const pol_model *model; /* with its parameters, where they are meant too */
   int settable;           /* by events */
   pol_near near;
@@ -130,10 +135,27 @@ typedef struct name_search {
   char quoted[2 * 256 + 2];
 } name_search;
 
+/* Without a complete mechanism: whether a name begins with that of an object of the file. */
+static int is_of_file(const name_search *s, const char *name)
+{
+  char owner[256];
+  const char *list;
+  json_t *names;
+  if (strcmp(name, "t") == 0) return 1;
+  if (strncmp(name, "marker.", 7) == 0) name += 7;
+  snprintf(owner, sizeof owner, "%.*s", (int)strcspn(name, "."), name);
+  json_object_foreach(s->objects, list, names)
+  {
+    if (json_object_get(names, owner)) return 1;
+  }
+  return 0;
+}
+
 static int find_name(const char *name, void *user)
 {
   const name_search *s = user;
   poli_signal signal;
+  if (s->objects) return is_of_file(s, name) ? 0 : -1;
   return poli_signal_find(s->mechanism, name, &signal) ? 0 : -1;
 }
 
@@ -158,7 +180,13 @@ static const char *near_name(const char *wrong, const char *const *functions, vo
   name_search *s = user;
   if (functions) return near_function(wrong, functions, NULL);
   s->near = pol_near_start(wrong);
-  poli_signal_each(s->mechanism, try_name, s);
+  if (!s->objects) poli_signal_each(s->mechanism, try_name, s);
+  const char *list, *object;
+  json_t *names, *index;
+  json_object_foreach(s->objects, list, names)
+  {
+    json_object_foreach(names, object, index) pol_near_try(&s->near, object);
+  }
   for (int i = 0; i < s->model->num_parameters; i++)
     pol_near_try(&s->near, s->model->parameters[i].name);
   const char *name = s->near.best;
@@ -180,25 +208,25 @@ static const char *near_name(const char *wrong, const char *const *functions, vo
 /* Looks up the names in the text at a place, in those of a list, or in those of an object, whose
  * keys are names that an event can set. */
 static void check_names(poli_reader *reader, const poli_place *place,
-                        const pol_mechanism *mechanism)
+                        const pol_mechanism *mechanism, json_t *objects)
 {
-  name_search s = {.mechanism = mechanism, .model = reader->model, .best = ""};
+  name_search s = {.mechanism = mechanism, .objects = objects, .model = reader->model, .best = ""};
   const poli_expression_names names = {find_name, near_name, &s};
   const char *key;
   json_t *value;
-  if (json_is_string(place->value)) check_text(reader, place, &names);
+  if (json_is_string(place->value)) check_text(reader, place, &names, objects != NULL);
   for (size_t i = 0; i < json_array_size(place->value); i++) {
     const poli_place item = poli_place_item(place, i);
-    check_names(reader, &item, mechanism);
+    check_names(reader, &item, mechanism, objects);
   }
   json_object_foreach(place->value, key, value)
   {
     const poli_place at = poli_place_key(place, key);
-    check_names(reader, &at, mechanism);
-    if (poli_event_can_set(mechanism, key)) continue;
+    check_names(reader, &at, mechanism, objects);
+    if (objects ? is_of_file(&s, key) : poli_event_can_set(mechanism, key)) continue;
     name_search t = {
         .mechanism = mechanism, .settable = 1, .near = pol_near_start(key), .best = ""};
-    poli_signal_each(mechanism, try_name, &t);
+    if (!objects) poli_signal_each(mechanism, try_name, &t);
     poli_report(reader, &at, t.near.best,
                 "must be a component of a body's velocity or angular_velocity, or a state");
   }
@@ -209,13 +237,13 @@ void poli_check_expressions(poli_reader *reader, const poli_place *top,
                             const pol_mechanism *mechanism)
 {
   const char *list_key, *key;
-  json_t *objects, *value;
-  json_object_foreach(top->value, list_key, objects)
+  json_t *all, *value, *objects = reader->errors->count > 0 ? reader->names : NULL;
+  json_object_foreach(top->value, list_key, all)
   {
     const poli_place list = poli_place_key(top, list_key);
     const poli_field *lists = poli_find_field(poli_model_kind.fields, list_key);
     if (!lists || lists->value != &poli_objects) continue;
-    for (size_t i = 0; i < json_array_size(objects); i++) {
+    for (size_t i = 0; i < json_array_size(all); i++) {
       const poli_place object = poli_place_item(&list, i);
       json_object_foreach(object.value, key, value)
       {
@@ -225,7 +253,7 @@ void poli_check_expressions(poli_reader *reader, const poli_place *top,
         const poli_value *type = field ? field->value : NULL;
         if (type == &poli_expression || type == &poli_effort || type == &poli_efforts ||
             type == &poli_changes)
-          check_names(reader, &place, mechanism);
+          check_names(reader, &place, mechanism, objects);
       }
     }
   }

@@ -94,7 +94,10 @@ static const poli_field beam_fields[] = {
     {"twisting", &poli_number, AT(twisting), &poli_not_negative, .standard = "1",
      .help = "factor of the torsional stiffness"},
     {"strains", &poli_choice, AT(strain), &strains, .standard = "\"se3\"",
-     .help = "`se3`: of helices, `so3xr3`: at the middle of straight lines"},
+     .help =
+         "`se3`: of helices, `so3xr3`: at the middle of straight lines, `directors`: with means "
+         "of directors, for the methods that conserve energy, see [conserving "
+         "methods](beams.md#conserving-methods)"},
     {"start", &poli_reference, AT(ends[0]), poli_list_of_bodies,
      "must be the name of a body or \"ground\"", .standard = "free",
      .help = "body that the first node is clamped to, by a joint NAME_start"},

@@ -28,7 +28,7 @@ static const poli_field limit_fields[] = {
      .help = "hard stop: an event reverses the rate and multiplies it by this"},
     {"rest_speed", &poli_number, AT(rest_speed), &poli_positive, .unit = "m/s or rad/s",
      .standard = "0.05", .only_with = "restitution",
-     .help = "slower contacts are left to the spring and damper of the stop"},
+     .help = "a rebound slower than this is none: the joint comes to rest"},
     {.key = NULL},
 };
 

@@ -356,7 +356,15 @@ static int include_once(poli_expansion *x, const poli_scope *scope, void *user)
   }
   if (copy) poli_expand_object(x, u->owner, &place, &poli_include_kind, scope);
   if (copy) poli_read_kind(x->reader, &place, &poli_include_kind, &keys);
-  if (copy && x->reader->status == POL_OK && x->reader->errors->count == before) {
+  /* a file is read even if another key of its include is wrong, but its names may be, too */
+  int complete = x->reader->errors->count == before;
+  void *next;
+  json_object_foreach_safe(json_object_get(copy, "parameters"), next, name, text)
+  {
+    if (!json_is_number(text)) json_object_del(json_object_get(copy, "parameters"), name);
+  }
+  if (copy && x->reader->status == POL_OK && keys.file) {
+    const int num_instances = x->num_instances;
     const poli_place at = poli_place_key(&place, "file");
     char *path = join_path(x->instances[u->owner].source->path, keys.file);
     poli_source *source = x->sources->next;
@@ -367,10 +375,11 @@ static int include_once(poli_expansion *x, const poli_scope *scope, void *user)
       if (source) add_instance(x, u->owner, &place, u->top->value, source, &keys, &units);
     }
     free(path);
+    complete &= x->num_instances > num_instances;
   }
   free(units.items);
   json_decref(copy);
-  if (x->reader->errors->count != before) x->is_partial = 1;
+  if (!complete) x->is_partial = 1;
   return x->reader->errors->count == before;
 }
 

@@ -389,6 +389,19 @@ static pol_status keep_included(const poli_expansion *x, pol_model *model)
   return POL_OK;
 }
 
+/* Takes back errors from the first one on that may only be consequences of a file or copies that
+ * could not be read: names that are missing or, without the right prefix, given twice. */
+static void remove_doubtful(pol_errors *errors, int first)
+{
+  static const char *const rules[] = {"must be a name from the list", "must be unique: "};
+  for (int i = first; i < errors->count; i++) {
+    const pol_error *e = &errors->items[i];
+    int doubtful = strcmp(e->path, "bodies") == 0 || strstr(e->rule, "is not a known name") != NULL;
+    for (int k = 0; k < 2; k++) doubtful |= strncmp(e->rule, rules[k], strlen(rules[k])) == 0;
+    if (doubtful) poli_errors_remove(errors, i--);
+  }
+}
+
 /* from: where the text is from; its reader is not used. */
 static pol_status read_bytes(pol_model **model, const char *text, size_t size, poli_expansion from,
                              int num_overrides, const char *const *overrides, pol_errors *errors)
@@ -408,12 +421,14 @@ static pol_status read_bytes(pol_model **model, const char *text, size_t size, p
   const poli_place top = {.value = tree};
   poli_model_simulation simulation;
   if (tree && reader.status == POL_OK) poli_expand(&x, &top, result);
-  const int expanded = errors->count;
-  if (tree && reader.status == POL_OK && !x.is_partial)
+  reader.first = errors->count;
+  if (tree && reader.status == POL_OK && x.num_values <= poli_expansion_limit)
     good = fill_model(&reader, &top, &x, result, &simulation);
+  if (x.is_partial) remove_doubtful(errors, reader.first);
   if (good) reader.status = keep_text(&x, text, size, result);
   if (good && reader.status == POL_OK) reader.status = keep_included(&x, result);
-  if (tree && !good && reader.status == POL_OK) poli_locate_errors(&x, tree, text, size, expanded);
+  if (tree && !good && reader.status == POL_OK)
+    poli_locate_errors(&x, tree, text, size, reader.first);
   poli_expansion_free(&x);
   /* the tree is many times as large as the file; the choice of a method needs memory of its own */
   json_decref(reader.names);

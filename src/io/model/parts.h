@@ -47,6 +47,8 @@ typedef struct poli_reader {
   json_t *names;          /* {"bodies": {name: index, ...}, ...}: what can be referred to by name */
   const char *file;       /* included file that places are in; NULL for the model itself */
   const pol_model *model; /* that is read: its parameters are known */
+  int first;              /* errors before this one have paths in the files, the others in the tree
+                             that was made of them */
 } poli_reader;
 
 typedef struct poli_field poli_field;
