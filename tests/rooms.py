@@ -30,7 +30,7 @@ ROOMS = {
     "simulation": ("simulation batch convergence polhode", CORE, "pthread.h"),
     "io/file": ("output", [], "fcntl.h strings.h unistd.h sys/stat.h"),
     "io/model": ("model", CORE + IO, "jansson.h strings.h"),
-    "io/robot": ("robot", ["lie", "io/file"], "jansson.h libxml/parser.h libxml/tree.h strings.h unistd.h"),
+    "io/robot": ("robot", ["lie", "mechanism", "io/file"], "jansson.h libxml/parser.h libxml/tree.h strings.h unistd.h"),
     "io/result": ("mat result", CORE + IO, "jansson.h hdf5.h zlib.h pthread.h fcntl.h unistd.h sys/stat.h"),
     "draw/plot": ("plot", ["io/file"], "cairo.h cairo-pdf.h"),
     "draw/viewer": ("view", CORE + IO, "jansson.h"),

@@ -73,9 +73,10 @@ typedef struct pol_model {
   pol_parameter *parameters; /* those of the file itself, in its order */
   int num_included;
   char **included; /* paths of the files that it includes, from the current directory */
+  char *notes;     /* of a robot in XML: what the model does not contain, one line each; or NULL */
 } pol_model;
 
-/* Reads a model.  Each of the num_overrides strings "key.path=value" replaces one value of the file
+/* Reads a model, or a robot in XML (polhode/robot.h).  Each of the num_overrides strings "key.path=value" replaces one value of the file
  * before the model is checked ("simulation.step=1e-4", "bodies[0].mass=3", "bodies.top.mass=3");
  * value is JSON, or a plain word for a string; keys of the path may be new, and missing objects
  * along the path are created.  "parameters.L=0.3" sets a parameter, which must exist; its value may

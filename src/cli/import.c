@@ -70,7 +70,7 @@ static int run_import(const cli_args *args)
     result = cli_json_print(json_pack("{s:s, s:o, s:o}", "status", "done", "file",
                                       cli_json_text(args->out), "notes", lines_json(notes)));
   else if (result == CLI_DONE && !args->quiet)
-    fprintf(stderr, "%s", notes);
+    cli_print_notes(notes);
   if (result == CLI_DONE && !args->json && !args->quiet && strcmp(args->out, "-") != 0)
     cli_print_row("model", "%s", args->out);
   free(model);
@@ -88,11 +88,12 @@ static const cli_option import_options[] = {
 
 const cli_command cli_import = {
     .name = "import",
-    .summary = "write the model file of a robot (URDF)",
-    .operand = "ROBOT.urdf",
+    .summary = "write the model file of a robot (URDF, MJCF)",
+    .operand = "ROBOT.xml",
     .text = "Links that are fixed to each other become one body, joints with limits, damping\n"
-            "and friction those of the model, mimic joints couplings, and visual geometry\n"
-            "shapes. What the model does not contain is listed on standard error.\n\n"
+            "and friction those of the model, mimic joints and equalities couplings, and\n"
+            "visual geometry shapes. What the model does not contain is listed on standard\n"
+            "error.\n\n"
             "All commands that take a model also take the description itself.",
     .examples = "  polhode import models/robots/arm.urdf --out arm.json\n"
                 "  polhode run models/robots/arm.urdf --end 0.5\n"

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -15,6 +16,7 @@
 #include "base/errors.h"
 #include "io/file/file.h"
 #include "lie/small.h"
+#include "mechanism/inertia.h"
 
 /* --- frames ----------------------------------------------------------------------------------- */
 
@@ -67,17 +69,45 @@ void poli_pose_set_axis(const double axis[3], double angle, double R[9])
     }
 }
 
-/* --- errors, notes, the model -------------------------------------------------------------------
- */
+/* J += J_part + mu (d.d 1 - d d^T), d between the centres, mu the reduced mass. */
+void poli_solid_add(poli_solid *sum, const poli_solid *part, const poli_pose *pose)
+{
+  const double mass = sum->mass + part->mass;
+  const double reduced = mass > 0.0 ? sum->mass * part->mass / mass : 0.0;
+  double d[3], turned[9], J[9];
+  poli_m3_apply(pose->R, part->center, d);
+  poli_v3_add(pose->position, d, d);
+  poli_v3_subtract(d, sum->center, d);
+  poli_m3_multiply(pose->R, part->inertia, turned);
+  poli_m3_multiply_by_transposed(turned, pose->R, J);
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++)
+      sum->inertia[3 * i + j] += 0.5 * (J[3 * i + j] + J[3 * j + i]) +
+                                 reduced * ((i == j ? poli_v3_dot(d, d) : 0.0) - d[i] * d[j]);
+  if (mass > 0.0) poli_v3_add_scaled(part->mass / mass, d, sum->center);
+  sum->mass = mass;
+}
+
+/* --- errors, notes, the model ----------------------------------------------------------------- */
 
 void poli_robot_error(poli_robot *robot, const xmlNode *at, const char *path, const char *value,
                       const char *rule, const char *suggestion)
 {
   if (robot->status) return;
-  robot->status = pol_errors_add(robot->errors, path, value, rule, suggestion);
-  if (!robot->status && at)
-    robot->errors->items[robot->errors->count - 1].line =
-        (int)xmlGetLineNo((xmlNode *)(uintptr_t)at);
+  char *excerpt = poli_format("%.60s", value);
+  robot->status =
+      excerpt ? pol_errors_add(robot->errors, path, excerpt, rule, suggestion) : POL_NO_MEMORY;
+  free(excerpt);
+  if (robot->status || !at) return;
+  pol_error *error = &robot->errors->items[robot->errors->count - 1];
+  error->line = (int)xmlGetLineNo((xmlNode *)(uintptr_t)at);
+  while (at && !at->_private) at = at->parent; /* what an included file has carries its name */
+  char *file = at ? poli_format("%s", (const char *)at->_private) : NULL;
+  if (at && !file) robot->status = POL_NO_MEMORY;
+  if (file) {
+    free(error->file);
+    error->file = file;
+  }
 }
 
 void poli_robot_note(poli_robot *robot, const char *format, ...)
@@ -101,6 +131,109 @@ void poli_robot_add(poli_robot *robot, const char *key, json_t *item)
   if (!list || json_array_append_new(list, item)) robot->status = POL_NO_MEMORY;
 }
 
+/* Whether the model would read these as something else. */
+static int is_reserved(const char *list, const char *name)
+{
+  static const char *const quantities[] = {"t", "pi", "t_reactions"};
+  int found = strcmp(name, "ground") == 0;
+  for (int i = 0; strcmp(list, "variables") == 0 && i < 3; i++)
+    found |= strcmp(name, quantities[i]) == 0;
+  return found;
+}
+
+char *poli_robot_name(poli_robot *robot, const char *list, const char *wanted, const char *suffix,
+                      const char *path)
+{
+  static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_- ";
+  char *name = poli_format("%.80s", wanted[0] ? wanted : suffix);
+  json_t *given = json_object_get(robot->names, list);
+  if (!given && json_object_set_new(robot->names, list, json_object()) == 0)
+    given = json_object_get(robot->names, list);
+  const size_t length = name ? strlen(name) : 0;
+  for (size_t i = 0; i < length; i++)
+    if (!strchr(allowed, name[i]) || (name[i] == ' ' && (i == 0 || i + 1 == length))) name[i] = '_';
+  char *base = poli_format("%s", name ? name : "");
+  for (int n = 1; name && base && (is_reserved(list, name) || json_object_get(given, name)); n++) {
+    free(name);
+    name = n == 1 ? poli_format("%s_%s", base, suffix) : poli_format("%s_%s%d", base, suffix, n);
+  }
+  free(base);
+  if (!name || json_object_set_new(given, name, json_true())) robot->status = POL_NO_MEMORY;
+  if (name && wanted[0] && strcmp(name, wanted) != 0)
+    poli_robot_note(robot, "%s is called '%s' in the model", path, name);
+  return name;
+}
+
+void poli_robot_set_title(poli_robot *robot, const char *title)
+{
+  char *text = poli_format("%s", title);
+  for (char *at = text; at && *at; at++) /* braces would be expressions */
+    if (*at == '{' || *at == '}') *at = *at == '{' ? '(' : ')';
+  if (!text || json_object_set_new(robot->model, "name", json_string(text)))
+    robot->status = POL_NO_MEMORY;
+  free(text);
+}
+
+void poli_robot_add_body(poli_robot *robot, const xmlNode *at, const char *path, const char *name,
+                         const poli_solid *solid, const poli_pose *frame, json_t *shapes)
+{
+  const double *J = solid->inertia;
+  double moments[3] = {0.0, 0.0, 0.0}, axes[9];
+  if (solid->mass > 0.0) poli_principal_axes(J, moments, axes);
+  const double sum = moments[0] + moments[1] + moments[2];
+  int good = 1;
+  for (int i = 0; i < 3; i++)
+    good &= moments[i] > 0.0 && 2.0 * moments[i] <= sum + 1e-9 * (sum - moments[i]);
+  if (!(solid->mass > 0.0)) {
+    poli_robot_error(robot, at, path, "",
+                     "has no mass, but a joint moves it: give it mass and inertia, or fix it", "");
+  } else if (!good) {
+    char *value = poli_format("%.6g, %.6g, %.6g", moments[0], moments[1], moments[2]);
+    if (!value) robot->status = POL_NO_MEMORY;
+    poli_robot_error(
+        robot, at, path, value ? value : "",
+        "has principal moments of inertia that no solid has: each must be positive and "
+        "at most the sum of the others",
+        "");
+    free(value);
+  }
+  json_t *rows = json_pack("[o, o, o]", poli_json_numbers(J, 3), poli_json_numbers(J + 3, 3),
+                           poli_json_numbers(J + 6, 3));
+  poli_robot_add(robot, "bodies",
+                 json_pack("{s:s, s:f, s:o, s:o, s:o, s:o}", "name", name, "mass", solid->mass,
+                           "inertia", rows, "position", poli_json_numbers(frame->position, 3),
+                           "rotation", poli_json_rotation(frame->R), "shapes", shapes));
+}
+
+void poli_robot_add_marker(poli_robot *robot, const char *wanted, const char *path,
+                           const char *body, const poli_pose *pose)
+{
+  char *name = poli_robot_name(robot, "markers", wanted, "marker", path);
+  if (name)
+    poli_robot_add(robot, "markers",
+                   json_pack("{s:s, s:s, s:o, s:o}", "name", name, "body", body, "position",
+                             poli_json_numbers(pose->position, 3), "rotation",
+                             poli_json_rotation(pose->R)));
+  free(name);
+}
+
+void poli_robot_add_shape(poli_robot *robot, json_t *shapes, json_t *shape, const poli_pose *pose,
+                          const double *color)
+{
+  if (!shape || json_object_set_new(shape, "position", poli_json_numbers(pose->position, 3)) ||
+      json_object_set_new(shape, "rotation", poli_json_rotation(pose->R)))
+    robot->status = POL_NO_MEMORY;
+  if (shape && color) {
+    unsigned number = 0;
+    for (int i = 0; i < 3; i++)
+      number = 256 * number + (unsigned)lround(255.0 * fmin(fmax(color[i], 0.0), 1.0));
+    char text[16];
+    snprintf(text, sizeof text, "#%06x", number);
+    if (json_object_set_new(shape, "color", json_string(text))) robot->status = POL_NO_MEMORY;
+  }
+  if (json_array_append_new(shapes, shape)) robot->status = POL_NO_MEMORY;
+}
+
 json_t *poli_json_numbers(const double *x, int count)
 {
   json_t *list = json_array();
@@ -118,7 +251,7 @@ json_t *poli_json_rotation(const double R[9])
                    poli_json_numbers(R + 6, 3));
 }
 
-/* --- XML -----------------------------------------------------------------------------------------
+/* --- XML ---------------------------------------------------------------------------------------
  */
 
 xmlNode *poli_xml_next(const xmlNode *element)
@@ -176,7 +309,7 @@ int poli_xml_numbers(poli_robot *robot, const xmlNode *element, const char *name
   return 1;
 }
 
-/* --- meshes --------------------------------------------------------------------------------------
+/* --- meshes ------------------------------------------------------------------------------------
  */
 
 static int is_there(const char *path)
@@ -221,7 +354,7 @@ char *poli_robot_mesh(poli_robot *robot, const char *name, const char *owner)
   static const char package[] = "package://", file[] = "file://";
   const char *dot = strrchr(name, '.');
   if (!dot || (strcasecmp(dot, ".stl") != 0 && strcasecmp(dot, ".obj") != 0)) {
-    poli_robot_note(robot, "%s: mesh \"%s\" is not shown: only STL and OBJ files are", owner, name);
+    poli_robot_note(robot, "%s: mesh \"%s\" is not used: only STL and OBJ files are", owner, name);
     return NULL;
   }
   char *path = NULL;
@@ -231,8 +364,9 @@ char *poli_robot_mesh(poli_robot *robot, const char *name, const char *owner)
     const char *plain = strncmp(name, file, sizeof file - 1) == 0 ? name + sizeof file - 1 : name;
     path = poli_format("%s%s", plain[0] == '/' ? "" : robot->folder, plain);
   }
-  if (!is_there(path)) {
-    poli_robot_note(robot, "%s: mesh \"%s\" is not shown: the file is not there", owner, name);
+  if (!is_there(path) || strpbrk(path, "{}")) { /* braces would be expressions in the model */
+    poli_robot_note(robot, "%s: mesh \"%s\" is not used: %s", owner, name,
+                    is_there(path) ? "its path has braces" : "the file is not there");
     free(path);
     return NULL;
   }
@@ -248,8 +382,7 @@ char *poli_robot_mesh(poli_robot *robot, const char *name, const char *owner)
   return path;
 }
 
-/* --- the text
- * -------------------------------------------------------------------------------------- */
+/* --- the text --------------------------------------------------------------------------------- */
 
 int poli_is_robot(const char *text, size_t size)
 {
@@ -259,8 +392,9 @@ int poli_is_robot(const char *text, size_t size)
   return at < size && text[at] == '<';
 }
 
-/* Entities could name files or grow without end: documents that declare any are refused. */
-static xmlDocPtr parse(poli_robot *robot, const char *text, size_t size)
+/* Entities could name files or grow without end: documents that declare any are refused, and
+ * libxml2 is not asked to replace them. */
+xmlDocPtr poli_xml_parse(poli_robot *robot, const char *text, size_t size, const char *file)
 {
   xmlParserCtxtPtr parser = xmlNewParserCtxt();
   if (!parser) {
@@ -271,14 +405,14 @@ static xmlDocPtr parse(poli_robot *robot, const char *text, size_t size)
                                          XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING |
                                              XML_PARSE_BIG_LINES);
   const xmlErrorPtr wrong = xmlCtxtGetLastError(parser);
+  const int first = robot->errors->count;
   if (!document && wrong && wrong->code == XML_ERR_NO_MEMORY) {
     robot->status = POL_NO_MEMORY;
   } else if (!document) {
     const char *reason = wrong && wrong->message ? wrong->message : "unknown error";
-    const size_t length = strcspn(reason, "\n");
     char *path =
         poli_format("line %d, column %d", wrong ? wrong->line : 1, wrong ? wrong->int2 : 1);
-    char *rule = poli_format("must be valid XML: %.*s", (int)length, reason);
+    char *rule = poli_format("must be valid XML: %.*s", (int)strcspn(reason, "\n"), reason);
     if (path && rule)
       poli_robot_error(robot, NULL, path, "", rule, "");
     else
@@ -290,6 +424,14 @@ static xmlDocPtr parse(poli_robot *robot, const char *text, size_t size)
                      "");
     xmlFreeDoc(document);
     document = NULL;
+  }
+  if (file[0] && !robot->status && robot->errors->count > first) {
+    char *copy = poli_format("%s", file);
+    if (!copy) robot->status = POL_NO_MEMORY;
+    if (copy) {
+      free(robot->errors->items[first].file);
+      robot->errors->items[first].file = copy;
+    }
   }
   xmlFreeParserCtxt(parser);
   return document;
@@ -316,23 +458,29 @@ pol_status poli_robot_text(const char *bytes, size_t size, const char *folder,
 {
   poli_robot robot = {
       .folder = folder, .errors = errors, .model = json_object(), .notes = json_array()};
+  robot.names = json_object();
   if (options) robot.options = *options;
   *model = NULL;
   if (notes) *notes = NULL;
-  if (!robot.model || !robot.notes) robot.status = POL_NO_MEMORY;
-  if (!robot.status) robot.document = parse(&robot, bytes, size);
-  const xmlNode *top = robot.document ? xmlDocGetRootElement(robot.document) : NULL;
+  if (!robot.model || !robot.names || !robot.notes) robot.status = POL_NO_MEMORY;
+  if (!robot.status) robot.document = poli_xml_parse(&robot, bytes, size, "");
+  xmlNode *top = robot.document ? xmlDocGetRootElement(robot.document) : NULL;
   if (top && strcmp((const char *)top->name, "robot") == 0)
     poli_read_urdf(&robot, top);
+  else if (top && strcmp((const char *)top->name, "mujoco") == 0)
+    poli_read_mjcf(&robot, top);
   else if (top)
     poli_robot_error(&robot, top, (const char *)top->name, "",
-                     "is not known: the first element must be <robot> (URDF)", "");
+                     "is not known: the first element must be <robot> (URDF) or <mujoco> (MJCF)",
+                     "");
   xmlFreeDoc(robot.document);
   if (!robot.status && errors->count > 0) robot.status = POL_BAD_ARGUMENT;
   if (!robot.status) *model = json_dumps(robot.model, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
   if (!robot.status && notes) *notes = lines_of(robot.notes);
   if (!robot.status && (!*model || (notes && !*notes))) robot.status = POL_NO_MEMORY;
+  if (robot.status == POL_NO_MEMORY) pol_errors_clear(errors);
   json_decref(robot.model);
+  json_decref(robot.names);
   json_decref(robot.notes);
   return robot.status;
 }
@@ -356,7 +504,7 @@ pol_status pol_robot_read_file(const char *path, const pol_robot_options *option
     free(rule);
   }
   if (!status && !poli_is_robot(bytes, size)) {
-    status = pol_errors_add(errors, "", "", "must be a robot in XML (URDF)", "");
+    status = pol_errors_add(errors, "", "", "must be a robot in XML (URDF or MJCF)", "");
     if (!status) status = POL_BAD_ARGUMENT;
   }
   if (!status) status = poli_robot_text(bytes, size, folder, options, model, notes, errors);

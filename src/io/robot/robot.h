@@ -1,9 +1,9 @@
-/* Descriptions of robots in XML (URDF) as models: the parts that all formats share.
+/* Descriptions of robots in XML (URDF, MJCF) as models: the parts that both formats share.
  *
  * A description is a tree of links.  Links that are fixed to each other become one body, with the
  * name of the first of them and with markers in place of the others; its mass and inertia are the
- * sum.  The first link is the ground, or, with a floating base, a free body.  The result is the
- * JSON tree of a model file, which the reader of models checks as any other.
+ * sum.  The result is the JSON tree of a model file, which the reader of models checks as any
+ * other.
  */
 #ifndef POLHODE_IO_ROBOT_H
 #define POLHODE_IO_ROBOT_H
@@ -28,6 +28,14 @@ void poli_pose_set_rpy(const double rpy[3], double R[9]);
 /* Right-handed about a unit axis. */
 void poli_pose_set_axis(const double axis[3], double angle, double R[9]);
 
+/* Mass, centre and inertia about it, in the axes of some frame. */
+typedef struct poli_solid {
+  double mass, center[3], inertia[9];
+} poli_solid;
+
+/* Adds a part whose frame is at that pose in the frame of the sum. */
+void poli_solid_add(poli_solid *sum, const poli_solid *part, const poli_pose *pose);
+
 /* A description while it is read. */
 typedef struct poli_robot {
   xmlDocPtr document;
@@ -36,15 +44,22 @@ typedef struct poli_robot {
   pol_errors *errors;
   pol_status status; /* POL_NO_MEMORY: the reading ends */
   json_t *model;     /* what is made of it */
+  json_t *names;     /* those given so far: an object for each list of names */
   json_t *notes;     /* texts: what it has that the model has not */
 } poli_robot;
 
-/* Adds an error at an element: its line, and a path such as "joint 'elbow'". */
+/* Adds an error at an element: its line, and a path such as "joint 'elbow'".  The value is at most
+ * 60 bytes of a text. */
 void poli_robot_error(poli_robot *robot, const xmlNode *at, const char *path, const char *value,
                       const char *rule, const char *suggestion);
 /* Adds a note, printf-like. */
 void poli_robot_note(poli_robot *robot, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* A new name for the model, which the caller frees: the wanted one without characters that models
+ * do not allow; if another object of that list ("elements", "markers", "variables") has it, with
+ * the suffix.  A change is noted. */
+char *poli_robot_name(poli_robot *robot, const char *list, const char *wanted, const char *suffix,
+                      const char *path);
 /* Appends an item to the list of that key of the model; takes it over, NULL is no memory. */
 void poli_robot_add(poli_robot *robot, const char *key, json_t *item);
 
@@ -61,13 +76,30 @@ int poli_xml_numbers(poli_robot *robot, const xmlNode *element, const char *name
 json_t *poli_json_numbers(const double *x, int count);
 json_t *poli_json_rotation(const double R[9]);
 
+/* Adds a body; its frame is at the centre of mass, the axes are those of the solid.  Without mass,
+ * or with an inertia that no solid has, an error at the element.  Takes the shapes over. */
+void poli_robot_add_body(poli_robot *robot, const xmlNode *at, const char *path, const char *name,
+                         const poli_solid *solid, const poli_pose *frame, json_t *shapes);
+void poli_robot_add_marker(poli_robot *robot, const char *wanted, const char *path,
+                           const char *body, const poli_pose *pose);
+/* Gives a shape its place, and its colour (red, green, blue from 0 to 1) if that is not NULL;
+ * appends it to the list. */
+void poli_robot_add_shape(poli_robot *robot, json_t *shapes, json_t *shape, const poli_pose *pose,
+                          const double *color);
+/* The title of the model. */
+void poli_robot_set_title(poli_robot *robot, const char *title);
+
 /* The path of a mesh file from the folder of the description; package:// is looked for in the
  * folders above and in ROS_PACKAGE_PATH.  NULL: it is not there, or no format that can be shown,
  * which is noted. */
 char *poli_robot_mesh(poli_robot *robot, const char *name, const char *owner);
 
-/* Reads <robot>; errors, notes and the model are in the robot. */
+/* Reads <robot>, <mujoco>; errors, notes and the model are in the robot. */
 void poli_read_urdf(poli_robot *robot, const xmlNode *top);
+void poli_read_mjcf(poli_robot *robot, xmlNode *top);
+
+/* Parses a text; NULL with errors.  file: the name of an included file for them, or "". */
+xmlDocPtr poli_xml_parse(poli_robot *robot, const char *text, size_t size, const char *file);
 
 /* Whether a text is XML: it begins with "<". */
 int poli_is_robot(const char *text, size_t size);

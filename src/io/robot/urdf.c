@@ -3,7 +3,6 @@
  * limits do not contain zero starts at the nearest one, and a mimic joint where it has to be.
  */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,12 +13,13 @@
 typedef struct link {
   const xmlNode *at;
   char *name, *path; /* path: "link 'arm'" */
+  char *body_name;   /* in the model, if it is the first link of a body; the ground too */
   int joint;         /* the joint that leads to it; -1: the first link */
+  int first_joint;   /* one of those that it is the parent of, or -1 */
   int body;          /* the link whose body it is part of: itself, or the one it is fixed to */
-  int visited;
-  poli_pose pose; /* global, at the start */
-  /* of the link alone, in its own axes */
-  double mass, center[3], inertia[9];
+  int is_placed;
+  poli_pose pose;   /* global, at the start */
+  poli_solid solid; /* of the link alone, in its own axes */
 } link;
 
 typedef enum joint_kind { FIXED, REVOLUTE, PRISMATIC, PLANAR, FLOATING } joint_kind;
@@ -27,8 +27,10 @@ typedef enum joint_kind { FIXED, REVOLUTE, PRISMATIC, PLANAR, FLOATING } joint_k
 typedef struct joint {
   const xmlNode *at;
   char *name, *path;
+  char *model_name;
   joint_kind kind;
-  int links[2]; /* parent, child */
+  int links[2];   /* parent, child; -1: wrong */
+  int next_joint; /* the next one of the same parent, or -1 */
   poli_pose origin;
   double axis[3];
   double limits[2]; /* infinite if there are none */
@@ -36,7 +38,6 @@ typedef struct joint {
   int mimics; /* joint, or -1 */
   double multiplier, offset;
   double start; /* of the coordinate */
-  int placed;   /* start is known */
 } joint;
 
 typedef struct urdf {
@@ -45,10 +46,11 @@ typedef struct urdf {
   int num_links, num_joints, root;
   link *links;
   joint *joints;
+  json_t *link_numbers, *joint_numbers; /* by name */
 } urdf;
 
-/* --- links
- * ------------------------------------------------------------------------------------------ */
+/* --- links -------------------------------------------------------------------------------------
+ */
 
 static void read_origin(urdf *u, const xmlNode *owner, const char *path, poli_pose *pose)
 {
@@ -82,38 +84,32 @@ static void read_inertial(urdf *u, link *l)
   double J[9] = {0.0}, turned[9];
   poli_pose pose;
   read_origin(u, inertial, l->path, &pose);
-  l->mass = child_number(u, inertial, "mass", "value", l->path);
+  l->solid.mass = child_number(u, inertial, "mass", "value", l->path);
   for (int k = 0; inertia && k < 6; k++) {
     double x = 0.0;
     poli_xml_numbers(u->robot, inertia, keys[k], l->path, 1, &x);
     J[3 * places[k][0] + places[k][1]] = J[3 * places[k][1] + places[k][0]] = x;
   }
-  if (l->mass < 0.0) poli_robot_error(u->robot, inertial, l->path, "", "has a negative mass", "");
+  if (l->solid.mass < 0.0)
+    poli_robot_error(u->robot, inertial, l->path, "", "has a negative mass", "");
   for (int i = 0; i < 3; i++)
     if (J[4 * i] < 0.0) {
       poli_robot_error(u->robot, inertial, l->path, "", "has a negative moment of inertia", "");
       break;
     }
-  poli_v3_copy(pose.position, l->center);
+  poli_v3_copy(pose.position, l->solid.center);
   poli_m3_multiply(pose.R, J, turned);
-  poli_m3_multiply_by_transposed(turned, pose.R, l->inertia);
+  poli_m3_multiply_by_transposed(turned, pose.R, l->solid.inertia);
 }
 
-/* --- joints
- * ------------------------------------------------------------------------------------------ */
+/* --- joints ------------------------------------------------------------------------------------
+ */
 
-static int find_link(const urdf *u, const char *name)
+/* The number of a link or joint of that name, or -1. */
+static int find(const json_t *numbers, const char *name)
 {
-  for (int i = 0; name && i < u->num_links; i++)
-    if (strcmp(u->links[i].name, name) == 0) return i;
-  return -1;
-}
-
-static int find_joint(const urdf *u, const char *name)
-{
-  for (int i = 0; name && i < u->num_joints; i++)
-    if (strcmp(u->joints[i].name, name) == 0) return i;
-  return -1;
+  const json_t *number = name ? json_object_get(numbers, name) : NULL;
+  return number ? (int)json_integer_value(number) : -1;
 }
 
 /* Parent or child of a joint: the number of the link, or -1 with an error. */
@@ -121,10 +117,10 @@ static int read_end(urdf *u, const joint *j, const char *which)
 {
   const xmlNode *end = poli_xml_child(j->at, which);
   char *name = end ? poli_xml_text(end, "link") : NULL;
-  const int found = find_link(u, name);
+  const int found = find(u->link_numbers, name);
   if (found < 0) {
-    char *rule = poli_format(name ? "has the %s '%s', which is no link" : "has no %s", which,
-                             name ? name : "");
+    char *rule = name ? poli_format("has the %s '%s', which is no link", which, name)
+                      : poli_format("has no %s", which);
     pol_near near = pol_near_start(name ? name : "");
     for (int i = 0; i < u->num_links; i++) pol_near_try(&near, u->links[i].name);
     if (rule)
@@ -186,7 +182,9 @@ static void read_joint(urdf *u, joint *j)
   const xmlNode *axis = poli_xml_child(j->at, "axis");
   if (axis) poli_xml_numbers(robot, axis, "xyz", j->path, 3, j->axis);
   const double length = sqrt(poli_v3_dot(j->axis, j->axis));
-  if (!(length > 0.0))
+  if (!(length > 0.0) && (j->kind == FIXED || j->kind == FLOATING))
+    j->axis[0] = 1.0;
+  else if (!(length > 0.0))
     poli_robot_error(robot, axis, j->path, "", "has an axis of length zero", "");
   else
     poli_v3_scale(1.0 / length, j->axis, j->axis);
@@ -194,6 +192,10 @@ static void read_joint(urdf *u, joint *j)
   j->friction = child_number(u, j->at, "dynamics", "friction", j->path);
   if (j->damping < 0.0 || j->friction < 0.0)
     poli_robot_error(robot, j->at, j->path, "", "has negative damping or friction", "");
+  static const char *const unused[] = {"safety_controller", "calibration"};
+  for (int i = 0; i < 2; i++)
+    if (poli_xml_child(j->at, unused[i]))
+      poli_robot_note(robot, "%s: <%s> is not used", j->path, unused[i]);
 }
 
 static void read_mimic(urdf *u, joint *j)
@@ -201,7 +203,7 @@ static void read_mimic(urdf *u, joint *j)
   const xmlNode *mimic = poli_xml_child(j->at, "mimic");
   if (!mimic) return;
   char *name = poli_xml_text(mimic, "joint");
-  j->mimics = find_joint(u, name);
+  j->mimics = find(u->joint_numbers, name);
   poli_xml_numbers(u->robot, mimic, "multiplier", j->path, 1, &j->multiplier);
   poli_xml_numbers(u->robot, mimic, "offset", j->path, 1, &j->offset);
   const joint *other = j->mimics >= 0 ? &u->joints[j->mimics] : NULL;
@@ -217,8 +219,8 @@ static void read_mimic(urdf *u, joint *j)
   if (name) xmlFree(name);
 }
 
-/* --- the tree
- * ------------------------------------------------------------------------------------------ */
+/* --- the tree ----------------------------------------------------------------------------------
+ */
 
 static int count_children(const xmlNode *top, const char *name)
 {
@@ -240,58 +242,76 @@ static char *read_name(urdf *u, const xmlNode *at, char **path)
   return copy;
 }
 
+/* Keeps the number of a name; a name that is given twice is an error. */
+static void keep_number(urdf *u, json_t *numbers, const xmlNode *at, const char *name,
+                        const char *path, int number)
+{
+  if (find(numbers, name) >= 0)
+    poli_robot_error(u->robot, at, path, "", "has a name that is given twice", "");
+  else if (json_object_set_new(numbers, name, json_integer(number)))
+    u->robot->status = POL_NO_MEMORY;
+}
+
 static void read_elements(urdf *u)
 {
   poli_robot *robot = u->robot;
-  u->num_links = count_children(u->top, "link");
-  u->num_joints = count_children(u->top, "joint");
-  u->links = calloc((size_t)u->num_links + 1, sizeof *u->links);
-  u->joints = calloc((size_t)u->num_joints + 1, sizeof *u->joints);
-  if (!u->links || !u->joints) {
-    u->num_links = u->num_joints = 0;
+  const int num_links = count_children(u->top, "link");
+  const int num_joints = count_children(u->top, "joint");
+  u->links = calloc((size_t)num_links + 1, sizeof *u->links);
+  u->joints = calloc((size_t)num_joints + 1, sizeof *u->joints);
+  u->link_numbers = json_object();
+  u->joint_numbers = json_object();
+  if (!u->links || !u->joints || !u->link_numbers || !u->joint_numbers) {
     robot->status = POL_NO_MEMORY;
     return;
   }
-  int n = 0;
-  for (const xmlNode *at = poli_xml_child(u->top, "link"); at; at = poli_xml_next(at), n++) {
+  const xmlNode *at = poli_xml_child(u->top, "link");
+  for (; at && !robot->status; at = poli_xml_next(at)) {
+    const int n = u->num_links++;
     char *path, *name = read_name(u, at, &path);
-    u->links[n] = (link){.at = at, .joint = -1, .body = n, .name = name, .path = path};
+    u->links[n] =
+        (link){.at = at, .joint = -1, .first_joint = -1, .body = n, .name = name, .path = path};
+    if (!robot->status) keep_number(u, u->link_numbers, at, name, path, n);
   }
-  n = 0;
-  for (const xmlNode *at = poli_xml_child(u->top, "joint"); at; at = poli_xml_next(at), n++) {
+  at = poli_xml_child(u->top, "joint");
+  for (; at && !robot->status; at = poli_xml_next(at)) {
+    const int n = u->num_joints++;
     char *path, *name = read_name(u, at, &path);
-    u->joints[n] = (joint){.at = at, .name = name, .path = path};
+    u->joints[n] = (joint){.at = at, .next_joint = -1, .name = name, .path = path};
+    if (!robot->status) keep_number(u, u->joint_numbers, at, name, path, n);
   }
   if (robot->status) return;
-  for (int i = 0; i < u->num_links; i++) {
-    if (find_link(u, u->links[i].name) < i)
-      poli_robot_error(robot, u->links[i].at, u->links[i].path, "",
-                       "has a name that is given twice", "");
-    read_inertial(u, &u->links[i]);
-  }
-  for (int i = 0; i < u->num_joints; i++) {
-    if (find_joint(u, u->joints[i].name) < i)
-      poli_robot_error(robot, u->joints[i].at, u->joints[i].path, "",
-                       "has a name that is given twice", "");
-    read_joint(u, &u->joints[i]);
-  }
+  for (int i = 0; i < u->num_links; i++) read_inertial(u, &u->links[i]);
+  for (int i = 0; i < u->num_joints; i++) read_joint(u, &u->joints[i]);
   for (int i = 0; i < u->num_joints; i++) read_mimic(u, &u->joints[i]);
 }
 
-/* Each link has at most one joint that leads to it; one link has none. */
-static void connect(urdf *u)
+/* Each link has at most one joint that leads to it, and one link has none.  Whether it is a tree.
+ */
+static int connect(urdf *u)
 {
   poli_robot *robot = u->robot;
+  const int before = robot->errors->count;
+  int is_whole = 1; /* all joints have two links */
+  for (int i = u->num_joints - 1; i >= 0; i--) {
+    joint *j = &u->joints[i];
+    is_whole &= j->links[0] >= 0 && j->links[1] >= 0;
+    if (j->links[0] < 0 || j->links[1] < 0) continue;
+    link *parent = &u->links[j->links[0]];
+    j->next_joint = parent->first_joint;
+    parent->first_joint = i;
+  }
   for (int i = 0; i < u->num_joints; i++) {
-    link *child = &u->links[u->joints[i].links[1]];
-    if (child->joint >= 0)
+    const joint *j = &u->joints[i];
+    link *child = j->links[1] >= 0 ? &u->links[j->links[1]] : NULL;
+    if (child && child->joint >= 0)
       poli_robot_error(
-          robot, u->joints[i].at, u->joints[i].path, child->name,
-          "leads to a link that another joint leads to already: closed loops are no URDF", "");
-    child->joint = i;
+          robot, j->at, j->path, child->name,
+          "leads to a link that another joint leads to already: URDF has no closed loops", "");
+    if (child) child->joint = i;
   }
   u->root = -1;
-  for (int i = 0; i < u->num_links; i++) {
+  for (int i = 0; i < u->num_links && is_whole; i++) {
     if (u->links[i].joint >= 0) continue;
     if (u->root >= 0)
       poli_robot_error(robot, u->links[i].at, u->links[i].path, "",
@@ -302,59 +322,72 @@ static void connect(urdf *u)
   }
   if (u->num_links == 0)
     poli_robot_error(robot, u->top, "robot", "", "must have at least one link", "");
-  else if (u->root < 0)
+  else if (u->root < 0 && is_whole)
     poli_robot_error(robot, u->top, "robot", "", "has no first link: the joints form a cycle", "");
+  return is_whole && !robot->status && robot->errors->count == before;
 }
 
-/* The coordinate of a joint at the start, its own or by the one it mimics. */
-static double start_of(urdf *u, joint *j, int depth)
+/* Coordinates of joints at the start: zero or the nearest limit, or by the joint that is mimicked.
+ */
+static void find_starts(urdf *u)
 {
-  if (j->placed) return j->start;
-  j->start = fmin(fmax(0.0, j->limits[0]), j->limits[1]);
-  if (j->mimics >= 0 && depth < u->num_joints)
-    j->start = j->multiplier * start_of(u, &u->joints[j->mimics], depth + 1) + j->offset;
-  else if (j->mimics >= 0)
-    poli_robot_error(u->robot, j->at, j->path, "", "mimics itself through other joints", "");
-  j->placed = 1;
-  if (j->start != 0.0)
-    poli_robot_note(u->robot, "%s starts at %.6g, where its coordinate in results is 0", j->path,
-                    j->start);
-  return j->start;
+  for (int i = 0; i < u->num_joints; i++) {
+    joint *j = &u->joints[i];
+    j->start = fmin(fmax(0.0, j->limits[0]), j->limits[1]);
+    /* along the chain of mimicked joints: start = factor * (that of the last one) + sum */
+    double factor = 1.0, sum = 0.0;
+    const joint *at = j;
+    int length = 0;
+    for (; at->mimics >= 0 && length <= u->num_joints; length++) {
+      sum += factor * at->offset;
+      factor *= at->multiplier;
+      at = &u->joints[at->mimics];
+    }
+    if (at->mimics >= 0)
+      poli_robot_error(u->robot, j->at, j->path, "", "mimics itself through other joints", "");
+    else if (length > 0)
+      j->start = factor * fmin(fmax(0.0, at->limits[0]), at->limits[1]) + sum;
+    if (j->start != 0.0)
+      poli_robot_note(u->robot, "%s starts at %.6g, where its coordinate in results is 0", j->path,
+                      j->start);
+  }
 }
 
 /* Follows the tree from the first link on: poses, and bodies of links that are fixed. */
 static void place(urdf *u)
 {
-  int left = u->num_links, moved = 1;
+  int *queue = malloc((size_t)u->num_links * sizeof *queue), count = 0;
+  if (!queue) {
+    u->robot->status = POL_NO_MEMORY;
+    return;
+  }
   u->links[u->root].pose = poli_pose_identity;
-  u->links[u->root].visited = 1;
-  left--;
-  while (moved) {
-    moved = 0;
-    for (int i = 0; i < u->num_joints; i++) {
-      joint *j = &u->joints[i];
-      const link *parent = &u->links[j->links[0]];
+  u->links[u->root].is_placed = 1;
+  queue[count++] = u->root;
+  for (int at = 0; at < count; at++) {
+    const link *parent = &u->links[queue[at]];
+    for (int i = parent->first_joint; i >= 0; i = u->joints[i].next_joint) {
+      const joint *j = &u->joints[i];
       link *child = &u->links[j->links[1]];
-      if (!parent->visited || child->visited) continue;
       poli_pose motion = poli_pose_identity;
-      const double start = j->kind == REVOLUTE || j->kind == PRISMATIC ? start_of(u, j, 0) : 0.0;
-      if (j->kind == REVOLUTE) poli_pose_set_axis(j->axis, start, motion.R);
-      if (j->kind == PRISMATIC) poli_v3_scale(start, j->axis, motion.position);
+      if (j->kind == REVOLUTE) poli_pose_set_axis(j->axis, j->start, motion.R);
+      if (j->kind == PRISMATIC) poli_v3_scale(j->start, j->axis, motion.position);
       poli_pose_product(&parent->pose, &j->origin, &child->pose);
       poli_pose_product(&child->pose, &motion, &child->pose);
       if (j->kind == FIXED) child->body = parent->body;
-      child->visited = moved = 1;
-      left--;
+      child->is_placed = 1;
+      queue[count++] = j->links[1];
     }
   }
-  for (int i = 0; i < u->num_links && left > 0; i++)
-    if (!u->links[i].visited)
+  free(queue);
+  for (int i = 0; i < u->num_links && count < u->num_links; i++)
+    if (!u->links[i].is_placed)
       poli_robot_error(u->robot, u->links[i].at, u->links[i].path, "",
                        "cannot be reached from the first link: the joints form a cycle", "");
 }
 
-/* --- the model
- * ------------------------------------------------------------------------------------------ */
+/* --- the model ---------------------------------------------------------------------------------
+ */
 
 /* The ground has no mass and its own frame; other bodies have that of their first link, about the
  * centre of mass of all links. */
@@ -363,56 +396,8 @@ static int is_ground(const urdf *u, int link_number)
   return link_number == u->root && !u->robot->options.floating;
 }
 
-/* Where the centre of mass of a link is in the frame of another one, and how its axes are turned.
- */
-static void center_in(const link *first, const link *l, double x[3], double R[9])
-{
-  poli_pose own;
-  poli_pose_between(&first->pose, &l->pose, &own);
-  poli_m3_apply(own.R, l->center, x);
-  poli_v3_add(own.position, x, x);
-  poli_m3_copy(own.R, R);
-}
-
-/* Mass, inertia about the centre of mass in the axes of the first link, and the global frame. */
-static double sum_masses(const urdf *u, int body, double inertia[9], poli_pose *frame)
-{
-  const link *first = &u->links[body];
-  double mass = 0.0, center[3] = {0.0, 0.0, 0.0}, x[3], R[9];
-  memset(inertia, 0, 9 * sizeof *inertia);
-  *frame = first->pose;
-  if (is_ground(u, body)) {
-    *frame = poli_pose_identity;
-    return 0.0;
-  }
-  for (int i = 0; i < u->num_links; i++) {
-    const link *l = &u->links[i];
-    if (l->body != body) continue;
-    center_in(first, l, x, R);
-    mass += l->mass;
-    poli_v3_add_scaled(l->mass, x, center);
-  }
-  if (mass > 0.0) poli_v3_scale(1.0 / mass, center, center);
-  for (int i = 0; i < u->num_links; i++) {
-    const link *l = &u->links[i];
-    double turned[9], J[9];
-    if (l->body != body) continue;
-    center_in(first, l, x, R);
-    poli_v3_subtract(x, center, x);
-    poli_m3_multiply(R, l->inertia, turned);
-    poli_m3_multiply_by_transposed(turned, R, J);
-    for (int a = 0; a < 3; a++)
-      for (int b = 0; b < 3; b++)
-        inertia[3 * a + b] +=
-            J[3 * a + b] + l->mass * ((a == b ? poli_v3_dot(x, x) : 0.0) - x[a] * x[b]);
-  }
-  poli_m3_apply(first->pose.R, center, x);
-  poli_v3_add(first->pose.position, x, frame->position);
-  return mass;
-}
-
-/* The colour of a visual: its own material, or the one of that name; -1 if it has none. */
-static int color_of(urdf *u, const xmlNode *visual, const char *path)
+/* The colour of a visual: its own material, or the one of that name; 0 if it has none. */
+static int read_color(urdf *u, const xmlNode *visual, const char *path, double rgba[4])
 {
   const xmlNode *material = poli_xml_child(visual, "material");
   const xmlNode *color = material ? poli_xml_child(material, "color") : NULL;
@@ -423,15 +408,8 @@ static int color_of(urdf *u, const xmlNode *visual, const char *path)
     if (known && strcmp(known, name) == 0) color = poli_xml_child(m, "color");
     if (known) xmlFree(known);
   }
-  double rgba[4];
-  int number = -1;
-  if (color && poli_xml_numbers(u->robot, color, "rgba", path, 4, rgba)) {
-    number = 0;
-    for (int i = 0; i < 3; i++)
-      number = 256 * number + (int)lround(255.0 * fmin(fmax(rgba[i], 0.0), 1.0));
-  }
   if (name) xmlFree(name);
-  return number;
+  return color && poli_xml_numbers(u->robot, color, "rgba", path, 4, rgba);
 }
 
 /* The shape of a geometry without its place; NULL if there is none that can be shown. */
@@ -458,7 +436,7 @@ static json_t *geometry_json(urdf *u, const xmlNode *geometry, const link *l)
   xmlFree(name);
   json_t *shape = NULL;
   if (file && (scale[0] != scale[1] || scale[0] != scale[2] || !(scale[0] > 0.0)))
-    poli_robot_note(robot, "%s: mesh \"%s\" is not shown: its scale differs between the axes",
+    poli_robot_note(robot, "%s: mesh \"%s\" is not used: its scale differs between the axes",
                     l->path, file);
   else if (file)
     shape = json_pack("{s:s, s:s, s:f}", "type", "mesh", "file", file, "scale", scale[0]);
@@ -479,61 +457,51 @@ static void add_shapes(urdf *u, const link *l, const poli_pose *frame, json_t *s
     read_origin(u, visual, l->path, &own);
     poli_pose_product(&l->pose, &own, &own);
     poli_pose_between(frame, &own, &own);
-    json_object_set_new(shape, "position", poli_json_numbers(own.position, 3));
-    json_object_set_new(shape, "rotation", poli_json_rotation(own.R));
-    const int color = color_of(u, visual, l->path);
-    if (color >= 0) {
-      char text[16];
-      snprintf(text, sizeof text, "#%06x", (unsigned)color);
-      json_object_set_new(shape, "color", json_string(text));
-    }
-    if (json_array_append_new(shapes, shape)) u->robot->status = POL_NO_MEMORY;
+    double rgba[4] = {0.0};
+    const int is_colored = read_color(u, visual, l->path, rgba);
+    poli_robot_add_shape(u->robot, shapes, shape, &own, is_colored ? rgba : NULL);
   }
 }
 
+/* The body of a link and of those that are fixed to it, which are markers there.  The ground has
+ * the global frame; the others have the axes of their first link. */
 static void add_body(urdf *u, int body)
 {
   poli_robot *robot = u->robot;
-  const link *first = &u->links[body];
-  double inertia[9];
-  poli_pose frame;
-  const double mass = sum_masses(u, body, inertia, &frame);
-  const char *name = is_ground(u, body) ? "ground" : first->name;
-  json_t *shapes = json_array();
+  link *first = &u->links[body];
+  const int ground = is_ground(u, body);
+  poli_pose frame = first->pose, own;
+  poli_solid solid = {0};
   for (int i = 0; i < u->num_links; i++) {
+    if (u->links[i].body != body) continue;
+    poli_pose_between(&first->pose, &u->links[i].pose, &own);
+    poli_solid_add(&solid, &u->links[i].solid, &own);
+  }
+  if (!ground) {
+    double offset[3];
+    poli_m3_apply(frame.R, solid.center, offset);
+    poli_v3_add(frame.position, offset, frame.position);
+  }
+  first->body_name = ground ? poli_format("ground")
+                            : poli_robot_name(robot, "elements", first->name, "link", first->path);
+  json_t *shapes = json_array();
+  if (!first->body_name || !shapes) robot->status = POL_NO_MEMORY;
+  for (int i = 0; !robot->status && i < u->num_links; i++) {
     const link *l = &u->links[i];
     if (l->body != body) continue;
     add_shapes(u, l, &frame, shapes);
-    if (i == body && !is_ground(u, body)) continue;
-    poli_pose own; /* a link that is part of another body is a marker there */
     poli_pose_between(&frame, &l->pose, &own);
-    poli_robot_add(robot, "markers",
-                   json_pack("{s:s, s:s, s:o, s:o}", "name", l->name, "body", name, "position",
-                             poli_json_numbers(own.position, 3), "rotation",
-                             poli_json_rotation(own.R)));
+    if (i != body || ground) poli_robot_add_marker(robot, l->name, l->path, first->body_name, &own);
   }
-  if (is_ground(u, body)) {
-    if (first->mass > 0.0)
+  if (robot->status) {
+    json_decref(shapes);
+  } else if (ground) {
+    if (solid.mass > 0.0)
       poli_robot_note(robot, "%s is the ground: its mass has no effect", first->path);
     if (json_object_set_new(robot->model, "shapes", shapes)) robot->status = POL_NO_MEMORY;
-    return;
+  } else {
+    poli_robot_add_body(robot, first->at, first->path, first->body_name, &solid, &frame, shapes);
   }
-  if (!(mass > 0.0))
-    poli_robot_error(
-        robot, first->at, first->path, "",
-        "has no mass, but a joint moves it: give it <inertial>, or fix it to another link", "");
-  json_t *rows = json_pack("[o, o, o]", poli_json_numbers(inertia, 3),
-                           poli_json_numbers(inertia + 3, 3), poli_json_numbers(inertia + 6, 3));
-  poli_robot_add(robot, "bodies",
-                 json_pack("{s:s, s:f, s:o, s:o, s:o, s:o}", "name", name, "mass", mass, "inertia",
-                           rows, "position", poli_json_numbers(frame.position, 3), "rotation",
-                           poli_json_rotation(frame.R), "shapes", shapes));
-}
-
-/* The name of a joint in the model; bodies and joints share one list of names. */
-static char *joint_name(const urdf *u, const joint *j)
-{
-  return find_link(u, j->name) < 0 ? poli_format("%s", j->name) : poli_format("%s_joint", j->name);
 }
 
 static void add_joint(urdf *u, joint *j)
@@ -545,14 +513,17 @@ static void add_joint(urdf *u, joint *j)
   const link *child = &u->links[j->links[1]];
   if (j->kind == FIXED || j->kind == FLOATING) return;
   double axis[3];
-  char *name = joint_name(u, j);
+  j->model_name = poli_robot_name(robot, "elements", j->name, "joint", j->path);
+  if (!j->model_name) return;
   poli_m3_apply(child->pose.R, j->axis, axis);
-  json_t *item = json_pack(
-      "{s:s, s:s, s:[s, s], s:o, s:o}", "name", name, "type", types[j->kind], "bodies",
-      is_ground(u, ends[0]) ? "ground" : u->links[ends[0]].name, u->links[ends[1]].name, "point",
-      poli_json_numbers(child->pose.position, 3), "axis", poli_json_numbers(axis, 3));
-  if (name && strcmp(name, j->name) != 0)
-    poli_robot_note(robot, "%s is called '%s': a link has its name", j->path, name);
+  json_t *item =
+      json_pack("{s:s, s:s, s:[s, s], s:o, s:o}", "name", j->model_name, "type", types[j->kind],
+                "bodies", u->links[ends[0]].body_name, u->links[ends[1]].body_name, "point",
+                poli_json_numbers(child->pose.position, 3), "axis", poli_json_numbers(axis, 3));
+  if (j->kind == PLANAR && (j->damping > 0.0 || j->friction > 0.0))
+    poli_robot_note(robot, "%s: damping and friction of a planar joint are not used", j->path);
+  if (j->mimics >= 0 && (isfinite(j->limits[0]) || isfinite(j->limits[1])))
+    poli_robot_note(robot, "%s: its limits are not used, since it follows another joint", j->path);
   if (item && j->damping > 0.0 && j->kind != PLANAR)
     json_object_set_new(item, "damping", json_real(j->damping));
   if (item && j->friction > 0.0 && j->kind != PLANAR)
@@ -566,24 +537,49 @@ static void add_joint(urdf *u, joint *j)
     json_object_set_new(item, "limits", limits);
   }
   poli_robot_add(robot, "joints", item);
-  free(name);
 }
 
 /* q - start = multiplier (q_other - start_other) */
 static void add_mimic(urdf *u, const joint *j)
 {
   const joint *pair[2] = {j, &u->joints[j->mimics]};
-  char *names[2] = {joint_name(u, pair[0]), joint_name(u, pair[1])},
-       *name = poli_format("%s_mimic", j->name);
   const char *kinds[2];
   for (int i = 0; i < 2; i++) kinds[i] = pair[i]->kind == REVOLUTE ? "rotation" : "translation";
-  poli_robot_add(u->robot, "couplings",
-                 json_pack("{s:s, s:[s, s], s:[s, s], s:[f, f], s:[f, f]}", "name", name, "joints",
-                           names[0], names[1], "coordinates", kinds[0], kinds[1], "factors", 1.0,
-                           -j->multiplier, "reference", 0.0, 0.0));
-  free(names[0]);
-  free(names[1]);
+  char *wanted = poli_format("%s_mimic", j->model_name);
+  char *name = wanted ? poli_robot_name(u->robot, "elements", wanted, "coupling", j->path) : NULL;
+  if (name)
+    poli_robot_add(u->robot, "couplings",
+                   json_pack("{s:s, s:[s, s], s:[s, s], s:[f, f], s:[f, f]}", "name", name,
+                             "joints", j->model_name, pair[1]->model_name, "coordinates", kinds[0],
+                             kinds[1], "factors", 1.0, -j->multiplier, "reference", 0.0, 0.0));
+  else
+    u->robot->status = POL_NO_MEMORY;
+  free(wanted);
   free(name);
+}
+
+/* Children of the robot and of its links that have no part in the model; efforts and velocities
+ * that a drive can reach at most. */
+static void note_unused(urdf *u)
+{
+  static const char *const used[] = {"link", "joint", "material"};
+  for (const xmlNode *at = u->top->children; at; at = at->next) {
+    int is_known = at->type != XML_ELEMENT_NODE;
+    for (int k = 0; !is_known && k < 3; k++)
+      is_known = strcmp((const char *)at->name, used[k]) == 0;
+    if (is_known || poli_xml_child(u->top, (const char *)at->name) != at) continue;
+    poli_robot_note(u->robot, "%d <%s> not used", count_children(u->top, (const char *)at->name),
+                    (const char *)at->name);
+  }
+  int count = 0;
+  for (int i = 0; i < u->num_joints; i++) {
+    const xmlNode *limit = poli_xml_child(u->joints[i].at, "limit");
+    count += limit && (xmlHasProp(limit, (const xmlChar *)"effort") ||
+                       xmlHasProp(limit, (const xmlChar *)"velocity"));
+  }
+  if (count > 0)
+    poli_robot_note(u->robot, "effort and velocity in <limit> of %d joint%s not used", count,
+                    count == 1 ? "" : "s");
 }
 
 void poli_read_urdf(poli_robot *robot, const xmlNode *top)
@@ -591,9 +587,12 @@ void poli_read_urdf(poli_robot *robot, const xmlNode *top)
   urdf u = {.robot = robot, .top = top};
   char *name = poli_xml_text(top, "name");
   const double gravity[3] = {0.0, 0.0, -9.81};
-  json_object_set_new(robot->model, "name", json_string(name ? name : ""));
-  json_object_set_new(robot->model, "gravity", poli_json_numbers(gravity, 3));
+  poli_robot_set_title(robot, name ? name : "");
   if (name) xmlFree(name);
+  if (json_object_set_new(robot->model, "gravity", poli_json_numbers(gravity, 3)) ||
+      json_object_set_new(robot->model, "simulation",
+                          json_pack("{s:f, s:f}", "step", 1e-3, "end", 1.0)))
+    robot->status = POL_NO_MEMORY;
   for (const xmlNode *at = top->children; at; at = at->next)
     if (at->type == XML_ELEMENT_NODE && at->ns && at->ns->prefix &&
         strcmp((const char *)at->ns->prefix, "xacro") == 0) {
@@ -601,24 +600,24 @@ void poli_read_urdf(poli_robot *robot, const xmlNode *top)
                        "is a macro of xacro: run xacro on the file first", "");
       return;
     }
-  read_elements(&u);
-  if (!robot->status && robot->errors->count == 0) connect(&u);
-  if (!robot->status && robot->errors->count == 0) place(&u);
-  const int good = !robot->status && robot->errors->count == 0;
-  for (int i = 0; good && i < u.num_links; i++)
-    if (u.links[i].body == i) add_body(&u, i);
-  for (int i = 0; good && i < u.num_joints; i++) add_joint(&u, &u.joints[i]);
-  for (int i = 0; good && i < u.num_joints; i++)
-    if (u.joints[i].mimics >= 0) add_mimic(&u, &u.joints[i]);
-  static const char *const unused[] = {"transmission", "gazebo", "sensor"};
-  for (size_t k = 0; good && k < sizeof unused / sizeof unused[0]; k++) {
-    const int count = count_children(top, unused[k]);
-    if (count > 0) poli_robot_note(robot, "%d <%s> not used", count, unused[k]);
+  if (!robot->status) read_elements(&u);
+  if (!robot->status && connect(&u)) {
+    find_starts(&u);
+    place(&u);
+    for (int i = 0; i < u.num_links && !robot->status; i++)
+      if (u.links[i].body == i && u.links[i].is_placed) add_body(&u, i);
+    for (int i = 0; i < u.num_joints && !robot->status; i++)
+      if (u.links[u.joints[i].links[1]].is_placed) add_joint(&u, &u.joints[i]);
+    for (int i = 0; i < u.num_joints && !robot->status; i++)
+      if (u.joints[i].mimics >= 0 && robot->errors->count == 0) add_mimic(&u, &u.joints[i]);
+    note_unused(&u);
   }
-  json_object_set_new(robot->model, "simulation",
-                      json_pack("{s:f, s:f}", "step", 1e-3, "end", 1.0));
-  for (int i = 0; i < u.num_links; i++) free(u.links[i].name), free(u.links[i].path);
-  for (int i = 0; i < u.num_joints; i++) free(u.joints[i].name), free(u.joints[i].path);
+  for (int i = 0; i < u.num_links; i++)
+    free(u.links[i].name), free(u.links[i].path), free(u.links[i].body_name);
+  for (int i = 0; i < u.num_joints; i++)
+    free(u.joints[i].name), free(u.joints[i].path), free(u.joints[i].model_name);
   free(u.links);
   free(u.joints);
+  json_decref(u.link_numbers);
+  json_decref(u.joint_numbers);
 }
