@@ -275,11 +275,9 @@ char *poli_xml_text(const xmlNode *element, const char *name)
   return (char *)xmlGetNoNsProp(element, (const xmlChar *)name);
 }
 
-int poli_xml_numbers(poli_robot *robot, const xmlNode *element, const char *name, const char *path,
-                     int count, double *numbers)
+int poli_xml_read_numbers(poli_robot *robot, const xmlNode *element, const char *name,
+                          const char *path, const char *text, int least, int most, double *numbers)
 {
-  char *text = poli_xml_text(element, name);
-  if (!text) return 0;
   double found[16];
   int n = 0, good = 1;
   for (const char *at = text; good;) {
@@ -287,24 +285,34 @@ int poli_xml_numbers(poli_robot *robot, const xmlNode *element, const char *name
     if (*at == '\0') break;
     char *end;
     const double x = strtod(at, &end);
-    good = end != at && isfinite(x) && n < count;
+    good = end != at && isfinite(x) && n < most;
     if (good) found[n++] = x;
     at = end;
   }
-  if (good && n == count) {
-    memcpy(numbers, found, (size_t)count * sizeof *numbers);
-  } else {
-    char *where = poli_format("%s: %s", path, name), *value = poli_format("\"%.60s\"", text);
-    char *rule = count == 1 ? poli_format("must be a finite number")
-                            : poli_format("must be %d finite numbers", count);
-    if (where && value && rule)
-      poli_robot_error(robot, element, where, value, rule, "");
-    else
-      robot->status = POL_NO_MEMORY;
-    free(where);
-    free(value);
-    free(rule);
+  if (good && n >= least) {
+    memcpy(numbers, found, (size_t)n * sizeof *numbers);
+    return n;
   }
+  char *where = poli_format("%s: %s", path, name), *value = poli_format("\"%.58s\"", text);
+  char *rule = most == 1       ? poli_format("must be a finite number")
+               : least == most ? poli_format("must be %d finite numbers", most)
+                               : poli_format("must be %d to %d finite numbers", least, most);
+  if (where && value && rule)
+    poli_robot_error(robot, element, where, value, rule, "");
+  else
+    robot->status = POL_NO_MEMORY;
+  free(where);
+  free(value);
+  free(rule);
+  return 0;
+}
+
+int poli_xml_numbers(poli_robot *robot, const xmlNode *element, const char *name, const char *path,
+                     int count, double *numbers)
+{
+  char *text = poli_xml_text(element, name);
+  if (!text) return 0;
+  poli_xml_read_numbers(robot, element, name, path, text, count, count, numbers);
   xmlFree(text);
   return 1;
 }

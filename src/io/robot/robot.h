@@ -68,6 +68,10 @@ xmlNode *poli_xml_child(const xmlNode *parent, const char *name);
 xmlNode *poli_xml_next(const xmlNode *element);
 /* An attribute; NULL if there is none.  The caller frees it with xmlFree. */
 char *poli_xml_text(const xmlNode *element, const char *name);
+/* Numbers of a text, separated by blanks, at least and at most so many: how many there are; 0 if
+ * they are wrong, which is reported with the path and the name of the attribute. */
+int poli_xml_read_numbers(poli_robot *robot, const xmlNode *element, const char *name,
+                          const char *path, const char *text, int least, int most, double *numbers);
 /* `count` numbers of an attribute, separated by blanks; 0 and unchanged if there is none; else 1,
  * also if they are wrong, which is reported with the path. */
 int poli_xml_numbers(poli_robot *robot, const xmlNode *element, const char *name, const char *path,
