@@ -262,7 +262,9 @@ static void make_unit(poli_mjcf *m, const xmlNode *at, const char *path, const c
 {
   double sum = 0.0;
   for (int i = 0; i < count; i++) sum += x[i] * x[i];
-  if (!(sum > 0.0)) poli_robot_error(m->robot, at, path, name, "must not be zero", "");
+  char *where = sum > 0.0 ? NULL : poli_format("%s: %s", path, name);
+  if (where) poli_robot_error(m->robot, at, where, "", "must not be zero", "");
+  free(where);
   for (int i = 0; i < count && sum > 0.0; i++) x[i] /= sqrt(sum);
 }
 
@@ -457,7 +459,8 @@ static void read_children(poli_mjcf *m, const xmlNode *parent, int body, const p
       void *list = grow(m, m->parts, m->num_parts, sizeof *m->parts);
       if (!list) return;
       m->parts = list;
-      m->parts[m->num_parts++] = (poli_mjcf_part){.at = at, .body = body, .frame = *frame};
+      m->parts[m->num_parts++] = (poli_mjcf_part){
+          .at = at, .body = body, .is_geom = is_element(at, "geom"), .frame = *frame};
     } else if (is_element(at, "inertial")) {
       m->bodies[body].inertial = at;
       m->bodies[body].inertial_frame = *frame;
@@ -591,7 +594,7 @@ static void note_unused(poli_mjcf *m)
     }
   }
   int geoms = 0;
-  for (int i = 0; i < m->num_parts; i++) geoms += is_element(m->parts[i].at, "geom");
+  for (int i = 0; i < m->num_parts; i++) geoms += m->parts[i].is_geom;
   if (geoms > 0) poli_robot_note(m->robot, "contacts between geoms are not simulated");
 }
 

@@ -39,11 +39,27 @@ typedef struct poli_mjcf_joint {
   const char *value, *rate; /* names of c and its rate in expressions */
 } poli_mjcf_joint;
 
+typedef enum poli_mjcf_type {
+  POLI_SPHERE,
+  POLI_CAPSULE,
+  POLI_ELLIPSOID,
+  POLI_CYLINDER,
+  POLI_BOX,
+  POLI_MESH,
+  POLI_PLANE,
+  POLI_OTHER
+} poli_mjcf_type;
+
 /* A geom or site. */
 typedef struct poli_mjcf_part {
   const xmlNode *at;
-  int body;
+  int body, is_geom, is_wrong;
   poli_pose frame; /* of the frame around it, in the body */
+  poli_pose pose;  /* its own in the body */
+  /* of a geom */
+  poli_mjcf_type type;
+  double size[3];      /* as in the file: radius and half length, half axes, half edges */
+  const xmlNode *mesh; /* the asset */
 } poli_mjcf_part;
 
 typedef struct poli_mjcf {
@@ -81,7 +97,8 @@ char *poli_mjcf_path(poli_mjcf *m, const xmlNode *at, int body);
 /* The number of a body or joint by name, or -1. */
 int poli_mjcf_find(const json_t *numbers, const char *name);
 
-/* Masses of geoms and <inertial>, the total of each body of the model and its frame. */
+/* Poses and sizes of geoms and sites, masses of geoms and <inertial>, the total of each body of the
+ * model and its frame. */
 void poli_mjcf_sum_masses(poli_mjcf *m);
 /* Shapes of geoms, markers of sites. */
 void poli_mjcf_add_parts(poli_mjcf *m);

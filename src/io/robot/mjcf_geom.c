@@ -10,15 +10,6 @@
 
 static const double pi = 3.14159265358979323846;
 
-typedef enum geom_type { SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH, PLANE, OTHER } geom_type;
-
-typedef struct geom {
-  geom_type type;
-  double size[3];      /* as in the file: radius and half length, half axes, half edges */
-  poli_pose pose;      /* in the body */
-  const xmlNode *mesh; /* the asset */
-} geom;
-
 /* An asset of that kind by the name that an attribute of the geom has. */
 static const xmlNode *find_asset(const poli_mjcf *m, const xmlNode *at, const char *kind)
 {
@@ -42,43 +33,46 @@ static const xmlNode *find_asset(const poli_mjcf *m, const xmlNode *at, const ch
   return found;
 }
 
-/* Type, size and pose. */
-static void read_geom(poli_mjcf *m, const poli_mjcf_part *part, const char *path, geom *g)
+/* Type, size and pose of a geom, pose of a site. */
+static void read_part(poli_mjcf *m, poli_mjcf_part *part, const char *path)
 {
   static const char *const types[] = {"sphere", "capsule", "ellipsoid", "cylinder",
                                       "box",    "mesh",    "plane"};
   static const int sizes[] = {1, 2, 3, 2, 3, 0, 0};
-  char *type = poli_mjcf_text(m, part->at, "type");
-  int k = 0;
-  while (type && k < OTHER && strcmp(types[k], type) != 0) k++;
-  *g = (geom){.type = (geom_type)k, .mesh = find_asset(m, part->at, "mesh")};
-  poli_mjcf_pose(m, part->at, path, &g->pose);
-  int count = poli_mjcf_numbers(m, part->at, "size", path, 1, 3, g->size);
-  double ends[6], along[3];
-  if (k != SPHERE && k < MESH && poli_mjcf_numbers(m, part->at, "fromto", path, 6, 6, ends)) {
-    poli_v3_subtract(ends, ends + 3, along);
-    poli_v3_add(ends, ends + 3, g->pose.position);
-    poli_v3_scale(0.5, g->pose.position, g->pose.position);
-    poli_mjcf_turn_z(along, g->pose.R);
-    const double half = 0.5 * sqrt(poli_v3_dot(along, along));
-    const int thick = k == BOX || k == ELLIPSOID;
-    if (thick) g->size[1] = g->size[0];
-    g->size[thick ? 2 : 1] = half;
-    count = 3;
+  const int before = m->robot->errors->count;
+  poli_mjcf_pose(m, part->at, path, &part->pose);
+  if (part->is_geom) {
+    char *type = poli_mjcf_text(m, part->at, "type");
+    int k = 0;
+    while (type && k < POLI_OTHER && strcmp(types[k], type) != 0) k++;
+    if (type) xmlFree(type);
+    part->type = (poli_mjcf_type)k;
+    part->mesh = find_asset(m, part->at, "mesh");
+    int count = poli_mjcf_numbers(m, part->at, "size", path, 1, 3, part->size);
+    double ends[6], along[3];
+    if (k != POLI_SPHERE && k < POLI_MESH &&
+        poli_mjcf_numbers(m, part->at, "fromto", path, 6, 6, ends)) {
+      poli_v3_subtract(ends, ends + 3, along);
+      poli_v3_add(ends, ends + 3, part->pose.position);
+      poli_v3_scale(0.5, part->pose.position, part->pose.position);
+      poli_mjcf_turn_z(along, part->pose.R);
+      const int is_thick = k == POLI_BOX || k == POLI_ELLIPSOID;
+      if (is_thick) part->size[1] = part->size[0];
+      part->size[is_thick ? 2 : 1] = 0.5 * sqrt(poli_v3_dot(along, along));
+      count = 3;
+    }
+    int good = k == POLI_OTHER || count >= sizes[k];
+    for (int i = 0; good && k < POLI_OTHER && i < sizes[k]; i++) good = part->size[i] > 0.0;
+    if (!good)
+      poli_robot_error(m->robot, part->at, path, "",
+                       "must have positive sizes, as many as its type", "");
+    if (k == POLI_MESH && !part->mesh)
+      poli_robot_error(m->robot, part->at, path, "", "must have a mesh that <asset> has", "");
+    if (k != POLI_MESH && part->mesh)
+      poli_robot_error(m->robot, part->at, path, "", "must be of type mesh, since it has one", "");
   }
-  poli_pose_product(&part->frame, &g->pose, &g->pose);
-  int good = k < OTHER && count >= sizes[k];
-  for (int i = 0; good && i < sizes[k]; i++) good = g->size[i] > 0.0;
-  if (k < OTHER && !good)
-    poli_robot_error(m->robot, part->at, path, "", "must have positive sizes, as many as its type",
-                     "");
-  if (k == MESH && !g->mesh)
-    poli_robot_error(m->robot, part->at, path, "", "must have a mesh that <asset> has", "");
-  if (k != MESH && g->mesh) {
-    poli_robot_error(m->robot, part->at, path, "", "must be of type mesh, since it has one", "");
-    g->mesh = NULL;
-  }
-  if (type) xmlFree(type);
+  poli_pose_product(&part->frame, &part->pose, &part->pose);
+  part->is_wrong = m->robot->errors->count > before;
 }
 
 /* The file of a mesh and its scale; NULL if it cannot be used, which is noted. */
@@ -106,8 +100,7 @@ static char *mesh_file(poli_mjcf *m, const xmlNode *asset, const char *path, dou
 }
 
 /* Volume, centre and inertia of a mesh at density 1; an error if it has none. */
-static double mesh_solid(poli_mjcf *m, const xmlNode *at, const geom *g, const char *path,
-                         poli_solid *solid)
+static double mesh_solid(poli_mjcf *m, const poli_mjcf_part *g, const char *path, poli_solid *solid)
 {
   double scale[3];
   char reason[200] = "its file cannot be used";
@@ -124,7 +117,7 @@ static double mesh_solid(poli_mjcf *m, const xmlNode *at, const geom *g, const c
     m->robot->status = status;
   } else if (status) {
     char *rule = poli_format("cannot have mass: %s", reason);
-    if (rule) poli_robot_error(m->robot, at, path, "", rule, "");
+    if (rule) poli_robot_error(m->robot, g->at, path, "", rule, "");
     free(rule);
   } else {
     const double *S = moments.second;
@@ -138,26 +131,25 @@ static double mesh_solid(poli_mjcf *m, const xmlNode *at, const geom *g, const c
 }
 
 /* Mass, centre and inertia in the axes of the geom: by its mass, or by its density. */
-static void geom_solid(poli_mjcf *m, const xmlNode *at, const geom *g, const char *path,
-                       poli_solid *solid)
+static void geom_solid(poli_mjcf *m, const poli_mjcf_part *g, const char *path, poli_solid *solid)
 {
   const double r = g->size[0], h = g->size[1], *s = g->size;
   double volume = 0.0, moments[3] = {0.0, 0.0, 0.0}; /* at density 1 */
   *solid = (poli_solid){0};
-  if (g->type == SPHERE) {
+  if (g->type == POLI_SPHERE) {
     volume = 4.0 / 3.0 * pi * r * r * r;
     moments[0] = moments[1] = moments[2] = 0.4 * volume * r * r;
-  } else if (g->type == BOX || g->type == ELLIPSOID) {
-    volume = (g->type == BOX ? 8.0 : 4.0 / 3.0 * pi) * s[0] * s[1] * s[2];
-    const double share = volume / (g->type == BOX ? 3.0 : 5.0);
+  } else if (g->type == POLI_BOX || g->type == POLI_ELLIPSOID) {
+    volume = (g->type == POLI_BOX ? 8.0 : 4.0 / 3.0 * pi) * s[0] * s[1] * s[2];
+    const double share = volume / (g->type == POLI_BOX ? 3.0 : 5.0);
     for (int i = 0; i < 3; i++) {
       const double a = s[(i + 1) % 3], b = s[(i + 2) % 3];
       moments[i] = share * (a * a + b * b);
     }
-  } else if (g->type == CYLINDER || g->type == CAPSULE) {
+  } else if (g->type == POLI_CYLINDER || g->type == POLI_CAPSULE) {
     /* a cylinder, and half a ball at each end of a capsule */
     const double tube = 2.0 * pi * r * r * h;
-    const double caps = g->type == CAPSULE ? 4.0 / 3.0 * pi * r * r * r : 0.0;
+    const double caps = g->type == POLI_CAPSULE ? 4.0 / 3.0 * pi * r * r * r : 0.0;
     volume = tube + caps;
     moments[0] = moments[1] =
         tube * (r * r / 4.0 + h * h / 3.0) + caps * (0.4 * r * r + h * h + 0.75 * h * r);
@@ -165,15 +157,15 @@ static void geom_solid(poli_mjcf *m, const xmlNode *at, const geom *g, const cha
   }
   for (int i = 0; i < 3; i++) solid->inertia[4 * i] = moments[i];
   double density = 1000.0, mass;
-  poli_mjcf_numbers(m, at, "density", path, 1, 1, &density);
-  const int has_mass = poli_mjcf_numbers(m, at, "mass", path, 1, 1, &mass);
+  poli_mjcf_numbers(m, g->at, "density", path, 1, 1, &density);
+  const int has_mass = poli_mjcf_numbers(m, g->at, "mass", path, 1, 1, &mass);
   if ((has_mass && mass < 0.0) || density < 0.0)
-    poli_robot_error(m->robot, at, path, "", "must not have a negative mass or density", "");
+    poli_robot_error(m->robot, g->at, path, "", "must not have a negative mass or density", "");
   if (has_mass ? !(mass > 0.0) : !(density > 0.0)) {
     *solid = (poli_solid){0};
     return;
   }
-  if (g->type == MESH && g->mesh) volume = mesh_solid(m, at, g, path, solid);
+  if (g->type == POLI_MESH && g->mesh) volume = mesh_solid(m, g, path, solid);
   if (has_mass && volume > 0.0) density = mass / volume;
   solid->mass = density * volume;
   for (int i = 0; i < 9; i++) solid->inertia[i] *= density;
@@ -212,17 +204,17 @@ static void read_inertial(poli_mjcf *m, poli_mjcf_body *b)
 void poli_mjcf_sum_masses(poli_mjcf *m)
 {
   for (int i = 0; i < m->num_parts && !m->robot->status; i++) {
-    const poli_mjcf_part *part = &m->parts[i];
+    poli_mjcf_part *part = &m->parts[i];
     poli_mjcf_body *b = &m->bodies[part->body];
     const int needed = m->inertia_from_geoms == 1 || (m->inertia_from_geoms == 2 && !b->inertial);
-    if (strcmp((const char *)part->at->name, "geom") != 0 || !needed || b->first == 0) continue;
     char *path = poli_mjcf_path(m, part->at, part->body);
-    geom g;
     poli_solid solid;
     if (!path) return;
-    read_geom(m, part, path, &g);
-    geom_solid(m, part->at, &g, path, &solid);
-    poli_solid_add(&b->solid, &solid, &g.pose);
+    read_part(m, part, path);
+    if (part->is_geom && needed && !part->is_wrong && b->first != 0) {
+      geom_solid(m, part, path, &solid);
+      poli_solid_add(&b->solid, &solid, &part->pose);
+    }
     free(path);
   }
   for (int i = 1; i < m->num_bodies && !m->robot->status; i++) {
@@ -253,25 +245,25 @@ static int read_color(poli_mjcf *m, const xmlNode *at, const char *path, double 
 }
 
 /* Shapes of a geom at a pose in the frame of its body. */
-static void add_shapes(poli_mjcf *m, const xmlNode *at, const geom *g, const char *path,
+static void add_shapes(poli_mjcf *m, const poli_mjcf_part *g, const char *path,
                        const poli_pose *pose, json_t *shapes)
 {
   poli_robot *robot = m->robot;
   double rgba[4] = {0.0}, edges[3], scale[3];
-  const double *color = read_color(m, at, path, rgba) ? rgba : NULL;
+  const double *color = read_color(m, g->at, path, rgba) ? rgba : NULL;
   poli_v3_scale(2.0, g->size, edges);
   if (color && !(rgba[3] > 0.0)) return; /* not visible */
-  if (g->type == SPHERE ||
-      (g->type == ELLIPSOID && g->size[0] == g->size[1] && g->size[0] == g->size[2])) {
+  if (g->type == POLI_SPHERE ||
+      (g->type == POLI_ELLIPSOID && g->size[0] == g->size[1] && g->size[0] == g->size[2])) {
     poli_robot_add_shape(robot, shapes,
                          json_pack("{s:s, s:f}", "type", "sphere", "radius", g->size[0]), pose,
                          color);
-  } else if (g->type == CYLINDER || g->type == CAPSULE) {
+  } else if (g->type == POLI_CYLINDER || g->type == POLI_CAPSULE) {
     poli_robot_add_shape(robot, shapes,
                          json_pack("{s:s, s:f, s:f}", "type", "cylinder", "radius", g->size[0],
                                    "length", 2.0 * g->size[1]),
                          pose, color);
-    for (int end = -1; end <= 1 && g->type == CAPSULE; end += 2) {
+    for (int end = -1; end <= 1 && g->type == POLI_CAPSULE; end += 2) {
       poli_pose tip = poli_pose_identity;
       tip.position[2] = end * g->size[1];
       poli_pose_product(pose, &tip, &tip);
@@ -279,11 +271,11 @@ static void add_shapes(poli_mjcf *m, const xmlNode *at, const geom *g, const cha
                            json_pack("{s:s, s:f}", "type", "sphere", "radius", g->size[0]), &tip,
                            color);
     }
-  } else if (g->type == BOX) {
+  } else if (g->type == POLI_BOX) {
     poli_robot_add_shape(
         robot, shapes, json_pack("{s:s, s:o}", "type", "box", "size", poli_json_numbers(edges, 3)),
         pose, color);
-  } else if (g->type == PLANE) { /* a thin slab below it; sizes of zero are infinite */
+  } else if (g->type == POLI_PLANE) { /* a thin slab below it; sizes of zero are infinite */
     for (int i = 0; i < 2; i++) edges[i] = g->size[i] > 0.0 ? edges[i] : 10.0;
     edges[2] = 1e-3;
     poli_pose below = poli_pose_identity;
@@ -292,7 +284,7 @@ static void add_shapes(poli_mjcf *m, const xmlNode *at, const geom *g, const cha
     poli_robot_add_shape(
         robot, shapes, json_pack("{s:s, s:o}", "type", "box", "size", poli_json_numbers(edges, 3)),
         &below, color);
-  } else if (g->type == MESH && g->mesh) {
+  } else if (g->type == POLI_MESH && g->mesh) {
     char *file = mesh_file(m, g->mesh, path, scale);
     if (file && (scale[0] != scale[1] || scale[0] != scale[2] || !(scale[0] > 0.0)))
       poli_robot_note(robot, "%s is not shown: the scale of its mesh differs between the axes",
@@ -313,25 +305,14 @@ void poli_mjcf_add_parts(poli_mjcf *m)
   for (int i = 0; i < m->num_parts && !m->robot->status; i++) {
     const poli_mjcf_part *part = &m->parts[i];
     const poli_mjcf_body *b = &m->bodies[part->body], *first = &m->bodies[b->first];
-    const int is_geom = strcmp((const char *)part->at->name, "geom") == 0;
     char *path = poli_mjcf_path(m, part->at, part->body);
+    char *name = part->is_geom ? NULL : poli_xml_text(part->at, "name");
     poli_pose own;
-    geom g;
-    if (!path) return;
-    const int before = m->robot->errors->count;
-    if (is_geom) {
-      read_geom(m, part, path, &g);
-      own = g.pose;
-    } else {
-      poli_mjcf_pose(m, part->at, path, &own);
-      poli_pose_product(&part->frame, &own, &own);
-    }
-    poli_pose_product(&b->pose, &own, &own);
+    poli_pose_product(&b->pose, &part->pose, &own);
     poli_pose_between(&first->frame, &own, &own);
-    char *name = is_geom ? NULL : poli_xml_text(part->at, "name");
-    if (is_geom && m->robot->errors->count == before)
-      add_shapes(m, part->at, &g, path, &own, first->shapes);
-    else if (name)
+    if (path && part->is_geom && !part->is_wrong)
+      add_shapes(m, part, path, &own, first->shapes);
+    else if (path && name)
       poli_robot_add_marker(m->robot, name, path, first->model_name, &own);
     if (name) xmlFree(name);
     free(path);
