@@ -150,6 +150,41 @@ if(POLHODE_MICROHTTPD_FOUND)
   endforeach()
 endif()
 
+# The bits of functions for several processors (base/wide.h): the library's choice, and these functions
+# compiled for one processor each, which take the place of those in the library.
+set(wide_variants bits)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND CMAKE_C_COMPILER_ID STREQUAL "GNU" AND NOT POLHODE_INSTRUMENTS)
+  list(APPEND wide_variants narrow avx2 avx512f)
+endif()
+file(GLOB_RECURSE wide_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/core/*.c)
+set(wide_programs)
+foreach(variant ${wide_variants})
+  add_executable(wide_${variant} tests/base/wide_bits.c)
+  target_link_libraries(wide_${variant} PRIVATE polhode_compiler polhode_core_static ${POLHODE_DEPENDENCIES})
+  set_target_properties(wide_${variant} PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/base)
+  list(APPEND wide_programs $<TARGET_FILE:wide_${variant}>)
+  if(variant STREQUAL "bits")
+    continue()
+  endif()
+  foreach(source ${wide_sources})
+    file(STRINGS ${source} found REGEX "include \"base/wide.h\"")
+    if(found)
+      target_sources(wide_${variant} PRIVATE ${source})
+    endif()
+  endforeach()
+  target_include_directories(wide_${variant} PRIVATE ${PROJECT_SOURCE_DIR}/src/core)
+  target_compile_definitions(wide_${variant} PRIVATE POLHODE_NARROW)
+  if(NOT variant STREQUAL "narrow")
+    target_compile_options(wide_${variant} PRIVATE -m${variant})
+    target_compile_definitions(wide_${variant} PRIVATE WIDE_BITS_NEEDS="${variant}")
+  endif()
+endforeach()
+add_test(NAME base/wide
+  COMMAND ${POLHODE_PYTHON} ${PROJECT_SOURCE_DIR}/tests/base/test_wide.py ${wide_programs})
+set_tests_properties(base/wide PROPERTIES SKIP_RETURN_CODE 77
+  ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1;OPENBLAS_NUM_THREADS=1")
+
 # Instructions per step against a record: of optimised builds only.
 add_executable(bench_hot_loops tests/bench/hot_loops.c)
 target_include_directories(bench_hot_loops PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/bench)

@@ -11,7 +11,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 CORE = ["base", "lie", "linalg", "expression", "dae", "mechanism", "formulation", "integrators",
-        "analysis", "simulation"]
+        "fem", "analysis", "simulation"]
 IO = ["io/file", "io/model", "io/result", "io/robot"]
 DRAW = ["draw/plot", "draw/viewer"]
 
@@ -25,12 +25,14 @@ ROOMS = {
     "mechanism": ("mechanism", ["lie", "expression"], ""),
     "formulation": ("formulation", ["lie", "linalg", "expression", "dae", "mechanism"], ""),
     "integrators": ("integrator", ["lie", "linalg", "dae"], "stdatomic.h"),
+    "fem": ("reduction", ["lie", "linalg", "mechanism"], ""),
     "analysis": ("analysis", ["lie", "linalg", "expression", "dae", "mechanism", "formulation",
                               "integrators"], ""),
     "simulation": ("simulation batch convergence polhode", CORE, "pthread.h"),
     "io/file": ("output", [], "fcntl.h strings.h unistd.h sys/stat.h"),
-    "io/model": ("model", CORE + IO, "jansson.h strings.h"),
-    "io/robot": ("robot", ["lie", "mechanism", "io/file"], "jansson.h libxml/parser.h libxml/tree.h strings.h unistd.h"),
+    "io/model": ("mesh_files model", CORE + IO, "jansson.h strings.h"),
+    "io/robot": ("robot", ["lie", "mechanism", "io/file"],
+                 "jansson.h libxml/parser.h libxml/tree.h strings.h unistd.h"),
     "io/result": ("mat result", CORE + IO, "jansson.h hdf5.h zlib.h pthread.h fcntl.h unistd.h sys/stat.h"),
     "draw/plot": ("plot", ["io/file"], "cairo.h cairo-pdf.h"),
     "draw/viewer": ("view", CORE + IO, "jansson.h"),

@@ -52,6 +52,12 @@ void pol_analysis_free(pol_analysis **analysis);
 pol_status pol_analysis_set_bodies(pol_analysis *analysis, double t, const pol_body_state *bodies,
                                    const double *states, pol_diagnostics *diagnostics);
 
+/* The amplitudes and rates of the modes of a flexible body (pol_formulation_modes) that the next
+ * pol_analysis_set_bodies() starts from; without it they stay.  POL_BAD_ARGUMENT: the body is not
+ * the reference frame of a flexible body. */
+pol_status pol_analysis_set_modes(pol_analysis *analysis, int body, const double *amplitudes,
+                                  const double *rates);
+
 /* The present state; v' and lambda satisfy the equations of motion or, after
  * pol_analysis_equilibrium, those of rest.  Owned by the analysis. */
 const pol_state *pol_analysis_state(const pol_analysis *analysis);
@@ -111,6 +117,49 @@ pol_static_options pol_static_options_default(void);
  * also if joints or drives do not allow the rotation, or forces or constraints change along it. */
 pol_status pol_analysis_equilibrium(pol_analysis *analysis, const pol_static_options *options,
                                     pol_static_report *report, pol_diagnostics *diagnostics);
+
+/* --- paths of equilibria ---------------------------------------------------------------------- */
+
+/* Limit points of a path whose loads are reported. */
+enum { POL_MAX_LIMITS = 16 };
+
+/* How a path is followed. */
+typedef struct pol_path_options {
+  int steps;      /* no step of the path changes the loads by more than 1/steps of their values */
+  double end;     /* load factor where the path ends, or that with the other sign */
+  int max_points; /* of the path: at most; then it ends with POL_NOT_CONVERGED */
+  int buckling;   /* 1: the path ends at the first critical load, if that is before `end` */
+  /* Called at each point with the length of the path up to it, if not NULL; another value than 0
+   * ends the calculation with POL_CANCELLED. */
+  int (*on_point)(const pol_analysis *analysis, double load, double length, void *user);
+  void *user;
+} pol_path_options;
+
+/* What is known of a path. */
+typedef struct pol_path_report {
+  int points; /* behind the first, which has no loads */
+  int iterations;
+  double load;    /* factor at the end */
+  double length;  /* of the path; rotations count by rad, displacements by the model's length */
+  int num_limits; /* limit points, at which the load turns back; all of them */
+  double limits[POL_MAX_LIMITS]; /* load factors of the first ones */
+  int is_critical;        /* buckling: 1 if a critical load was found, which `load` then is */
+  int is_limit;           /* that is a limit point, not a bifurcation */
+  pol_static_report last; /* the equilibrium at the end, its stability */
+} pol_path_report;
+
+/* Twenty steps to the load factor 1, at most 1000 points. */
+pol_path_options pol_path_options_default(void);
+
+/* Follows the equilibria from that without loads (load factor 0) by arc length, so that the load
+ * may fall (snap-through) and displacements may turn back (snap-back).  Loads are those of
+ * pol_static_options.steps.  With `buckling` the stability of each point is evaluated: a critical
+ * load is where the smallest eigenvalue of the tangent stiffness becomes zero, as exact as the
+ * elements are, with all displacements before it.  The analysis has the last equilibrium, its loads
+ * being those of the mechanism again.  options and report may be NULL.  POL_BAD_ARGUMENT: no loads,
+ * or first-order states; POL_NOT_CONVERGED: no equilibrium without loads, or the path was lost. */
+pol_status pol_analysis_path(pol_analysis *analysis, const pol_path_options *options,
+                             pol_path_report *report, pol_diagnostics *diagnostics);
 
 /* --- modes ------------------------------------------------------------------------------------ */
 
@@ -175,6 +224,7 @@ void pol_modes_name(const pol_modes *modes, int index, char *text, size_t size);
  * D of a third of its size.  Modes that continue none start curves of their own. */
 typedef struct pol_curves pol_curves;
 
+/* A mode on a curve. */
 typedef struct pol_curve_point {
   int mode;         /* index in the modes of this value; -1: the curve has no mode here */
   double re, im;    /* as of pol_mode */
@@ -183,11 +233,13 @@ typedef struct pol_curve_point {
   double similarity; /* modal assurance criterion with the value before; 1 at the first */
 } pol_curve_point;
 
+/* No curves yet.  POL_NO_MEMORY. */
 pol_status pol_curves_create(pol_curves **curves);
 void pol_curves_free(pol_curves **curves);
 /* Adds the modes of the next value, without those of eigenvalue zero.  They must have the bodies of
  * those before (else POL_BAD_ARGUMENT), and may be freed after it. */
 pol_status pol_curves_add(pol_curves *curves, const pol_modes *modes);
+/* Number of curves. */
 int pol_curves_count(const pol_curves *curves);
 /* The point of a curve at a value, in the order in which they were added. */
 pol_curve_point pol_curves_get(const pol_curves *curves, int index, int value);

@@ -12,7 +12,9 @@
  *   directors         the columns of the rotation matrix, with six constraints: a constant mass
  *                     matrix and polynomial constraints, as energy-momentum methods require
  *
- * The coordinates of point masses are their positions, R3, in all formulations.
+ * The coordinates of point masses are their positions, R3, in all formulations.  A flexible body
+ * has the coordinates of a rigid body for its reference frame, and R^n for its modes; so3 and
+ * directors do not support it.
  *
  * Joints and forces are expressed in frames and wrenches; only formulations use coordinates.
  */
@@ -109,6 +111,12 @@ typedef struct pol_body_state {
 void pol_formulation_body_state(const pol_formulation *formulation, const double *q,
                                 const double *v, int body, pol_body_state *state);
 
+/* The amplitudes and their rates of the modes of a flexible body, by its index in the mechanism;
+ * both may be NULL.  Returns their number, pol_flexible_body.num_modes; 0 for other bodies and
+ * interfaces.  Reads q (nq) and v (nv). */
+int pol_formulation_modes(const pol_formulation *formulation, const double *q, const double *v,
+                          int body, double *amplitudes, double *rates);
+
 /* Position and velocity of a marker. */
 typedef struct pol_marker_state {
   double position[3];         /* global */
@@ -169,8 +177,8 @@ double pol_formulation_state_variable(const pol_formulation *formulation, const 
 /* Energy of a mechanism, J. */
 typedef struct pol_energy {
   double kinetic;
-  /* of gravity, zero at the origin; of springs, zero when relaxed; of callbacks, as they return
-   * it */
+  /* of gravity, zero at the origin; of springs and flexible bodies, zero when relaxed; of
+   * callbacks, as they return it */
   double potential;
 } pol_energy;
 

@@ -6,6 +6,8 @@
 #ifndef POLHODE_LINALG_H
 #define POLHODE_LINALG_H
 
+#include <stddef.h>
+
 #include <polhode/status.h>
 
 #ifdef __cplusplus
@@ -31,6 +33,13 @@ pol_status pol_pattern_create(pol_pattern **pattern, int rows, int cols, int num
                               const pol_block *blocks);
 void pol_pattern_free(pol_pattern **pattern);
 int pol_pattern_nonzeros(const pol_pattern *pattern);
+
+/* The matrix of `count` entries (row, col, value) in any order; several of the same place are
+ * added. The caller frees the pattern and the values.  POL_BAD_ARGUMENT: an entry exceeds the
+ * matrix. */
+pol_status pol_matrix_from_entries(pol_pattern **pattern, double **values, int rows, int cols,
+                                   size_t count, const int *row, const int *col,
+                                   const double *value);
 
 /* Address of entry (row, col), or -1 if it is not in the pattern. */
 int pol_pattern_address(const pol_pattern *pattern, int row, int col);

@@ -36,8 +36,11 @@ enum {
   POL_KEEP_ANGULAR_VELOCITY = 1 << 9 /* body axes */
 };
 
+struct pol_flexible_body;
+
 /* A rigid body or a point mass.  A point mass has a position but no rotation; its axes are the
- * global axes.
+ * global axes.  A flexible body and each of its interfaces are bodies too, with frames instead of
+ * centres of mass: see pol_flexible_body.
  */
 typedef struct pol_body {
   const char *name;
@@ -51,6 +54,11 @@ typedef struct pol_body {
   unsigned keep;              /* POL_KEEP_... bits */
   int point; /* 1: a point mass; inertia, rotation and angular velocity are not read; zero, the
                 identity and zero are stored */
+  /* Set by the mechanism, not read: this body is the reference frame of a flexible body (interface
+   * 0), with its mass and its moments about that frame, or the frame of its interface number
+   * `interface` - 1, which has no mass; NULL for all others. */
+  const struct pol_flexible_body *flexible;
+  int interface;
 } pol_body;
 
 /* A frame fixed in a body or in the ground. */
@@ -444,8 +452,9 @@ typedef struct pol_beam {
                               helices (straight lines, arcs of circles) between the nodes */
   double stiffness[36], damping[36]; /* of the section, see pol_section */
   double mass;                       /* by length, kg/m, above 0 */
-  double inertia[9]; /* of the section by length, kg m: the moments about its axes; as the inertia
-                        of a body */
+  double inertia[9]; /* of the section by length, kg m: the moments about its mass centre, in its
+                        axes; as the inertia of a body */
+  double center[2];  /* of mass, from the line along y and z, m */
   pol_beam_strain strain;
   double velocity[3], angular_velocity[3]; /* of the whole beam as a rigid body, global axes: that
                                               of its first node, and its spin */
@@ -467,7 +476,12 @@ typedef struct pol_interface {
  *     mass,   first_a = integral of phi_a,   second_ab = integral of phi_a phi_b^T,
  *
  * a and b from 0 to num_modes: moments J = sum q_a q_b (tr(second_ab) I - second_ab), and so on.
- * An interface has the frame x + R (position + translation q), R exp(rotation q). */
+ * An interface has the frame x + R (position + translation q), R exp(rotation q).
+ *
+ * Markers, joints, forces and results use the body NAME, the reference frame, and the bodies
+ * NAME.INTERFACE behind it, the frames of the interfaces.  What acts on the reference frame acts on
+ * no mode: use it only where the modes vanish, or use an interface.  docs/flexible.md has the
+ * equations. */
 typedef struct pol_flexible_body {
   const char *name;
   double position[3], rotation[4];         /* of the reference frame, as of a body */
@@ -503,6 +517,7 @@ void pol_mechanism_gravity(const pol_mechanism *mechanism, double gravity[3]);
  * zero, a drive and a function that are zero, a coupling of equal coordinates.  Rotations are the
  * identity.  References are POL_NOT_FOUND, so that a missing one is reported. */
 pol_body pol_body_default(void);
+pol_flexible_body pol_flexible_body_default(void); /* without modes, which it needs */
 pol_marker pol_marker_default(void);
 pol_joint pol_joint_default(void);
 pol_joint_axis
@@ -555,6 +570,14 @@ pol_status pol_mechanism_add_joint_at(pol_mechanism *mechanism, const pol_joint 
  * last body are inside the beam.  *first (may be NULL) is the index of the first node.  What is
  * wrong is reported as that of the first node or element that it spoils. */
 pol_status pol_mechanism_add_beam(pol_mechanism *mechanism, const pol_beam *beam, int *first);
+
+/* Adds a flexible body: the body NAME and a body NAME.INTERFACE for each interface, in their order
+ * directly behind it.  *index is that of the body NAME.  All arrays are copied.  The integrals must
+ * be those of a body: second_ba the transpose of second_ab, the mass matrix of frame and modes
+ * positive definite, so that no mode is a rigid motion; stiffness and damping symmetric without
+ * negative eigenvalues. */
+pol_status pol_mechanism_add_flexible_body(pol_mechanism *mechanism, const pol_flexible_body *body,
+                                           int *index);
 
 /* All errors so far, in the order of the calls: path "body 'crank': mass", value "-1", rule "must
  * be a positive number"; pol_error_text() writes them as one line.  A mechanism with errors is

@@ -57,6 +57,14 @@ typedef struct pol_shape_mass {
   double center[3]; /* centre of mass from the file's origin of the body, body axes, m */
 } pol_shape_mass;
 
+/* A flexible body that was reduced from finite elements. */
+typedef struct pol_reduced_note {
+  int body;          /* index of its reference frame */
+  int num_freedoms;  /* of the finite elements */
+  double center[3];  /* centre of mass from the origin of the mesh, axes of the mesh, m */
+  double anisotropy; /* pol_reduced_body */
+} pol_reduced_note;
+
 /* Contents of a model file. */
 typedef struct pol_model {
   char *name;
@@ -69,6 +77,8 @@ typedef struct pol_model {
   pol_shape *shapes; /* shapes of the ground first, then those of each body */
   int num_shape_masses;
   pol_shape_mass *shape_masses; /* in the order of the bodies */
+  int num_reduced_bodies;
+  pol_reduced_note *reduced_bodies; /* in the order of the file */
   int num_parameters;
   pol_parameter *parameters; /* those of the file itself, in its order */
   int num_included;

@@ -294,6 +294,11 @@ pol_status pol_simulation_load(pol_simulation *simulation, const void *bytes, si
  * mode. state->p and state->eta must be NULL.  The next step of the simulation goes on from where
  * it was. The status of the model if the constraints cannot be evaluated there. */
 pol_status pol_simulation_pose(pol_simulation *simulation, const pol_state *state);
+/* From now on gravity, applied forces and torques, and actuators are `factor` times what they are
+ * at time t, whatever the time of a state: the loads of an equilibrium that is posed.  The
+ * simulation cannot be stepped any more, and records that are created from now on have all forces.
+ * POL_BAD_ARGUMENT if its formulation is shared. */
+pol_status pol_simulation_hold_loads(pol_simulation *simulation, double t, double factor);
 /* 1 at the end of the time span or after an event has ended the run; 0 after a failure. */
 int pol_simulation_finished(const pol_simulation *simulation);
 /* Completed fraction of the time span, 0 .. 1. */
@@ -320,6 +325,10 @@ int pol_simulation_reactions_lag(const pol_simulation *simulation);
 /* Position, rotation and velocities of a body at the current time, by its index in the mechanism;
  * see pol_body_state for the axes.  POL_BAD_ARGUMENT: there is no such body. */
 pol_status pol_simulation_body(const pol_simulation *simulation, int index, pol_body_state *state);
+/* The modes of a flexible body at the current time: pol_formulation_modes(); 0 if there is no such
+ * body. */
+int pol_simulation_modes(const pol_simulation *simulation, int index, double *amplitudes,
+                         double *rates);
 /* That of its equations, see pol_settings_formulation. */
 const pol_formulation *pol_simulation_formulation(const pol_simulation *simulation);
 /* 1 for each constraint that was redundant at the start and has been dropped; *count is their

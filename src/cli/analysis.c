@@ -47,6 +47,20 @@ static int read_time(const cli_analysis *a, double *t, int *given)
 }
 
 /* Runs the model to a time and takes its state over. */
+/* Takes over the modes of a body, if it has any; 0 without memory. */
+static int copy_modes(const cli_analysis *a, const pol_simulation *simulation, int body)
+{
+  const int count = pol_simulation_modes(simulation, body, NULL, NULL);
+  double *values = calloc(2 * (size_t)count + 1, sizeof *values);
+  if (values == NULL) return 0;
+  if (count > 0) {
+    pol_simulation_modes(simulation, body, values, values + count);
+    pol_analysis_set_modes(a->analysis, body, values, values + count);
+  }
+  free(values);
+  return 1;
+}
+
 static int go_along_run(cli_analysis *a, double t)
 {
   pol_settings settings = a->model->settings;
@@ -71,12 +85,16 @@ static int go_along_run(cli_analysis *a, double t)
     result = cli_analysis_fail(a, &failure);
   } else {
     const pol_point at = pol_state_point(pol_simulation_state(simulation));
-    for (int i = 0; i < count; i++) pol_simulation_body(simulation, i, &bodies[i]);
+    for (int i = 0; i < count; i++) {
+      pol_simulation_body(simulation, i, &bodies[i]);
+      if (!copy_modes(a, simulation, i)) result = out_of_memory(a);
+    }
     for (int i = 0; i < num_states; i++)
       states[i] = pol_formulation_state_variable(pol_simulation_formulation(simulation), &at, i);
     a->t = at.t;
     a->how = "state of the run";
-    if (pol_analysis_set_bodies(a->analysis, at.t, bodies, states, &failure) != POL_OK)
+    if (result == CLI_DONE &&
+        pol_analysis_set_bodies(a->analysis, at.t, bodies, states, &failure) != POL_OK)
       result = cli_analysis_fail(a, &failure);
   }
   free(bodies);
@@ -100,6 +118,25 @@ static double value_at(pol_result *result, long row, const char *owner, const ch
   return value;
 }
 
+/* The modes of a flexible body in a row of the result. */
+static pol_status read_modes(const cli_analysis *a, long row, int index)
+{
+  const pol_body *body = pol_mechanism_body(a->model->mechanism, index);
+  const int count = body->flexible->num_modes;
+  pol_status status = POL_OK;
+  double *values = calloc(2 * (size_t)count, sizeof *values);
+  if (values == NULL) return POL_NO_MEMORY;
+  for (int k = 0; k < 2 * count; k++) {
+    char quantity[32];
+    snprintf(quantity, sizeof quantity, "%s.%d", k < count ? "mode" : "mode_rate", k % count + 1);
+    values[k] = value_at(a->result, row, body->name, quantity, &status);
+  }
+  if (status == POL_OK)
+    status = pol_analysis_set_modes(a->analysis, index, values, values + count);
+  free(values);
+  return status;
+}
+
 /* The state of a row of the result. */
 static pol_status read_row(const cli_analysis *a, long row, pol_body_state *bodies, double *states)
 {
@@ -121,6 +158,8 @@ static pol_status read_row(const cli_analysis *a, long row, pol_body_state *bodi
     }
     for (int i = 0; i < 4 && !body->point; i++)
       bodies[b].quaternion[i] = value_at(a->result, row, body->name, quaternions[i], &status);
+    if (body->flexible != NULL && body->interface == 0 && status == POL_OK)
+      status = read_modes(a, row, b);
   }
   for (int i = 0; i < pol_mechanism_num_states(mechanism); i++)
     states[i] = value_at(a->result, row, pol_mechanism_state(mechanism, i)->name, "", &status);
@@ -409,6 +448,8 @@ void cli_rows_open(cli_rows *rows, const cli_analysis *a, const char *path, cons
   rows->status = text != NULL ? POL_OK : POL_NO_MEMORY;
   if (rows->status == POL_OK)
     rows->status = pol_simulation_create(&rows->simulation, a->model->mechanism, &settings, NULL);
+  if (rows->status == POL_OK && strcmp(kind, "static") == 0)
+    rows->status = pol_simulation_hold_loads(rows->simulation, a->t, 1.0);
   if (rows->status == POL_OK) rows->status = pol_record_create(&rows->record, rows->simulation);
   errno = 0;
   if (rows->status == POL_OK)

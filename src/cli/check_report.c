@@ -79,12 +79,19 @@ static int is_kept(double change)
   return change <= negligible_change;
 }
 
-/* Of the bodies without constraints: 6 per rigid body, 3 per point mass. */
+/* Of the bodies without constraints: 6 per rigid body, 3 per point mass, 6 and the modes per
+ * flexible body. */
+static int motions_of(const pol_body *body)
+{
+  if (body->interface > 0) return 0;
+  return (body->point ? 3 : 6) + (body->flexible != NULL ? body->flexible->num_modes : 0);
+}
+
 static int free_motions(const pol_mechanism *mechanism)
 {
   int count = 0;
   for (int i = 0; i < pol_mechanism_num_bodies(mechanism); i++)
-    count += pol_mechanism_body(mechanism, i)->point ? 3 : 6;
+    count += motions_of(pol_mechanism_body(mechanism, i));
   return count;
 }
 
@@ -327,6 +334,38 @@ static void print_shape_mass(const pol_model *model, int index)
                   c[2]);
 }
 
+/* Of a mode of a reduced body, Hz: modes are orthogonal. */
+static double mode_frequency(const pol_flexible_body *body, int mode)
+{
+  const int at = mode * (body->num_modes + 1);
+  return sqrt(body->stiffness[at] / body->inertia[at]) / 6.28318530717958647692;
+}
+
+/* Flexible bodies that were reduced from finite elements: their modes. */
+static void print_reduced_bodies(const pol_model *model)
+{
+  for (int i = 0; i < model->num_reduced_bodies; i++) {
+    const pol_reduced_note *note = &model->reduced_bodies[i];
+    const pol_body *body = pol_mechanism_body(model->mechanism, note->body);
+    const int count = body->flexible->num_modes, shown = count < 8 ? count : 8;
+    const double *c = note->center;
+    char text[256];
+    size_t used = 0;
+    for (int k = 0; k < shown; k++)
+      used += (size_t)snprintf(text + used, sizeof text - used, "%s%.5g", k > 0 ? ", " : "",
+                               mode_frequency(body->flexible, k));
+    cli_print_row("reduced", "%s, %.10g kg, from %d freedoms to %d modes", body->name, body->mass,
+                  note->num_freedoms, count);
+    cli_print_row("  centre", "(%.10g, %.10g, %.10g) m from the origin of the mesh", c[0], c[1],
+                  c[2]);
+    cli_print_row("  modes", "%s%s Hz", text, shown < count ? ", ..." : "");
+    if (shown < count)
+      cli_print_row("  highest", "%.5g Hz", mode_frequency(body->flexible, count - 1));
+    if (note->anisotropy > 0.0)
+      cli_print_row("  integrals", "approximate: the mass matrix is not the same in x, y and z");
+  }
+}
+
 static void print_mechanism(const cli_findings *found)
 {
   const pol_mechanism *mechanism = found->model->mechanism;
@@ -343,10 +382,20 @@ static void print_mechanism(const cli_findings *found)
     const pol_body *body = pol_mechanism_body(mechanism, i);
     char keeps[96];
     describe_keep(body->keep, keeps, sizeof keeps);
+    if (body->interface > 0) {
+      cli_print_row("  interface", "%s", body->name);
+      continue;
+    }
+    if (body->flexible != NULL) {
+      cli_print_row("flexible body", "%s, %.10g kg, %d mode%s", body->name, body->mass,
+                    body->flexible->num_modes, cli_plural(body->flexible->num_modes));
+      continue;
+    }
     cli_print_row("body", "%s, %.10g kg%s%s%s", body->name, body->mass,
                   body->point ? ", point mass" : "", keeps[0] ? ", keeps " : "", keeps);
     print_shape_mass(found->model, i);
   }
+  print_reduced_bodies(found->model);
   if (found->model->num_shapes > 0) cli_print_row("shapes", "%d", found->model->num_shapes);
   for (int i = 0; i < pol_mechanism_num_joints(mechanism); i++) {
     const pol_joint *joint = pol_mechanism_joint(mechanism, i);
@@ -454,6 +503,30 @@ void cli_findings_print(const cli_findings *found)
   }
 }
 
+/* Adds flexible bodies that were reduced. */
+static void add_reduced_bodies(json_t **object, const pol_model *model)
+{
+  json_t *list = json_array();
+  for (int i = 0; i < model->num_reduced_bodies; i++) {
+    const pol_reduced_note *note = &model->reduced_bodies[i];
+    const pol_body *body = pol_mechanism_body(model->mechanism, note->body);
+    json_t *frequencies = json_array();
+    for (int k = 0; k < body->flexible->num_modes; k++)
+      cli_json_append(&frequencies, cli_json_number(mode_frequency(body->flexible, k)));
+    cli_json_append(&list, json_pack("{s:s, s:o, s:i, s:o, s:o, s:o}", "name", body->name, "mass",
+                                     cli_json_number(body->mass), "freedoms", note->num_freedoms,
+                                     "center", cli_json_numbers(note->center, 3), "frequencies",
+                                     frequencies, "anisotropy", cli_json_number(note->anisotropy)));
+  }
+  cli_json_set(object, "reduced_bodies", list);
+}
+
+static const char *body_type(const pol_body *body)
+{
+  if (body->flexible != NULL) return body->interface > 0 ? "interface" : "flexible";
+  return body->point ? "point" : "rigid";
+}
+
 /* Adds bodies, joints, drives and couplings. */
 static void add_parts(json_t **object, const pol_model *model)
 {
@@ -464,13 +537,15 @@ static void add_parts(json_t **object, const pol_model *model)
     const pol_body *body = pol_mechanism_body(mechanism, i);
     char keeps[96];
     describe_keep(body->keep, keeps, sizeof keeps);
-    json_t *item = json_pack("{s:s, s:s, s:o, s:s}",                  //
-                             "name", body->name,                      //
-                             "type", body->point ? "point" : "rigid", //
-                             "mass", cli_json_number(body->mass),     //
+    json_t *item = json_pack("{s:s, s:s, s:o, s:s}",              //
+                             "name", body->name,                  //
+                             "type", body_type(body),             //
+                             "mass", cli_json_number(body->mass), //
                              "keeps", keeps);
     const pol_shape_mass *from = shape_mass_of(model, i);
     if (!body->point) cli_json_set(&item, "inertia", cli_json_numbers(body->inertia, 9));
+    if (body->flexible != NULL && body->interface == 0)
+      cli_json_set(&item, "modes", json_integer(body->flexible->num_modes));
     if (from != NULL)
       cli_json_set(&item, "from_shapes",
                    json_pack("{s:o, s:o}", "volume", cli_json_number(from->volume), "center",
@@ -705,6 +780,7 @@ json_t *cli_findings_json(const cli_findings *found)
                              "simulation", simulation,                        //
                              "warnings", warnings);
   add_parts(&object, model);
+  if (model->num_reduced_bodies > 0) add_reduced_bodies(&object, model);
   add_motions(&object, model->mechanism, &model->settings);
   cli_json_set(&object, "memory",
                json_pack("{s:o, s:o, s:o}", "bytes", cli_json_number(found->estimate.memory),

@@ -44,9 +44,10 @@ typedef struct cli_args {
   int work, at_end;
   /* of static, modes and linearize; the lists are separated by commas */
   const char *at, *count, *mode, *frame, *inputs, *outputs, *coordinates, *sweep, *orders;
-  int is_static;
-  int keys;     /* of schema */
-  int floating; /* of import */
+  int is_static, arc_length, buckling;
+  const char *elements, *young, *poisson, *density; /* of mesh */
+  int keys;                                         /* of schema */
+  int floating;                                     /* of import */
   /* of reproduce */
   int list;
   const char *data;
@@ -184,6 +185,7 @@ extern const cli_command cli_info;
 extern const cli_command cli_export;
 extern const cli_command cli_import;
 extern const cli_command cli_view;
+extern const cli_command cli_mesh;
 extern const cli_command cli_help;
 extern const cli_command cli_completion;
 

@@ -62,6 +62,12 @@ static int write_modes(const cli_analysis *a, const pol_modes *modes, int only)
 /* --- the report
  * ------------------------------------------------------------------------------------ */
 
+/* Coordinates of a body behind rotation and translation. */
+static int num_modes(const pol_body *body)
+{
+  return body->flexible != NULL && body->interface == 0 ? body->flexible->num_modes : 0;
+}
+
 static void print_modes(const cli_analysis *a, const pol_modes *modes)
 {
   cli_analysis_print(a);
@@ -106,11 +112,18 @@ static json_t *modes_json(const cli_analysis *a, const pol_modes *modes)
     json_t *shape = json_object();
     for (int b = 0, at = 0; b < pol_mechanism_num_bodies(mechanism); b++) {
       const pol_body *body = pol_mechanism_body(mechanism, b);
+      if (body->interface > 0) continue;
       json_t *parts = json_object();
       for (int i = body->point; i < 2; i++, at += 3)
         cli_json_set(&parts, i == 0 ? "rotation" : "translation",
                      json_pack("{s:o, s:o}", "re", cli_json_numbers(mode->shape_re + at, 3), "im",
                                cli_json_numbers(mode->shape_im + at, 3)));
+      const int own = num_modes(body);
+      if (own > 0)
+        cli_json_set(&parts, "modes",
+                     json_pack("{s:o, s:o}", "re", cli_json_numbers(mode->shape_re + at, own), "im",
+                               cli_json_numbers(mode->shape_im + at, own)));
+      at += own;
       cli_json_set(&shape, body->name, parts);
     }
     char name[200] = "";
@@ -217,8 +230,9 @@ const cli_command cli_modes = {
         "  polhode modes models/examples/suspension.json --static --count 4 --json\n"
         "  polhode modes models/examples/double_pendulum.json --static --out mode.h5\n"
         "  polhode modes models/examples/double_pendulum.json --static --mode 2 --out m2.h5\n"
-        "  polhode modes models/beams/rotating_cantilever.json --static --frame hub \\\n"
-        "      --sweep speed=0:60:13 --orders 4 --plot campbell.svg",
+        "  polhode modes models/beams/two_blade_rotor.json --static --frame hub --count 4\n"
+        "  polhode modes models/beams/rotating_cantilever.json --static --frame hub --sweep "
+        "speed=0:60:7 --plot campbell.svg",
     .options = options,
     .num_options = sizeof options / sizeof options[0],
     .run = run,

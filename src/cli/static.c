@@ -12,6 +12,8 @@
 
 enum { MOST = 12 }; /* rows of each list */
 
+static const double most_load = 100.0; /* factor up to which --buckling looks */
+
 /* Zero where a number is round-off of others of this size. */
 static double shown(double number, double size)
 {
@@ -170,6 +172,56 @@ static json_t *state_json(const cli_analysis *a)
   return json_pack("{s:o, s:o, s:o}", "bodies", bodies, "joints", joints, "states", states);
 }
 
+/* The load factors of a path: its limit points and a critical load. */
+static json_t *path_json(const pol_path_report *path)
+{
+  const int known = path->num_limits < POL_MAX_LIMITS ? path->num_limits : POL_MAX_LIMITS;
+  return json_pack("{s:i, s:i, s:o, s:o, s:i, s:o, s:o, s:s}", "points", path->points, "iterations",
+                   path->iterations, "load", cli_json_number(path->load), "length",
+                   cli_json_number(path->length), "num_limits", path->num_limits, "limits",
+                   cli_json_numbers(path->limits, known), "critical",
+                   path->is_critical ? cli_json_number(path->load) : json_null(), "kind",
+                   !path->is_critical ? "none"
+                   : path->is_limit   ? "limit point"
+                                      : "bifurcation");
+}
+
+static void print_path(const cli_analysis *a, const pol_path_report *path)
+{
+  const int known = path->num_limits < POL_MAX_LIMITS ? path->num_limits : POL_MAX_LIMITS;
+  cli_print_row("path", "%d point%s, %d iterations, to the load factor %.9g", path->points,
+                cli_plural(path->points), path->iterations, path->load);
+  for (int k = 0; k < known; k++)
+    cli_print_row(k == 0 ? "limit points" : "", "load factor %.9g", path->limits[k]);
+  if (path->num_limits > known) cli_print_row("", "and %d more", path->num_limits - known);
+  if (path->is_critical)
+    cli_print_row("buckling", "at the load factor %.9g, %s; softest: %s", path->load,
+                  path->is_limit ? "a limit point" : "a bifurcation", path->last.softest);
+  else if (a->args->buckling)
+    cli_print_row("buckling", "none up to the load factor %.9g", path->load);
+}
+
+static int report_path(const cli_analysis *a, const pol_path_report *path, const cli_rows *rows)
+{
+  const cli_args *args = a->args;
+  if (args->json) {
+    json_t *object = cli_analysis_json(a);
+    cli_json_set(&object, "path", path_json(path));
+    cli_json_set(&object, "stability", cli_stability_json(&path->last));
+    cli_json_set(&object, "state", state_json(a));
+    return cli_json_print(object) == 0 ? CLI_DONE : CLI_FAILED;
+  }
+  if (args->quiet) return CLI_DONE;
+  char text[320];
+  cli_print_model(a->model->name, args->operand);
+  print_path(a, path);
+  cli_stability_text(&path->last, text, sizeof text);
+  cli_print_row("at the end", "%s", text);
+  if (args->out != NULL)
+    cli_print_row("result", "%s: %ld rows, t is the length of the path", args->out, rows->count);
+  return CLI_DONE;
+}
+
 static int report(const cli_analysis *a, const pol_static_report *found, const cli_rows *rows)
 {
   const cli_args *args = a->args;
@@ -199,11 +251,42 @@ static int report(const cli_analysis *a, const pol_static_report *found, const c
 /* --- the command ---------------------------------------------------------------------------------
  */
 
-static int write_step(const pol_analysis *analysis, double load, void *user)
+static int write_point(const pol_analysis *analysis, double load, double length, void *user)
 {
   cli_rows *rows = user;
-  if (rows->writer != NULL) cli_rows_write(rows, pol_analysis_state(analysis), load);
+  const pol_state *state = pol_analysis_state(analysis);
+  if (rows->writer != NULL && rows->status == POL_OK)
+    rows->status = pol_simulation_hold_loads(rows->simulation, state->t, load);
+  if (rows->writer != NULL) cli_rows_write(rows, state, length);
   return cli_stop_signal() != 0;
+}
+
+static int write_step(const pol_analysis *analysis, double load, void *user)
+{
+  return write_point(analysis, load, load, user);
+}
+
+/* An equilibrium, or a path of them. */
+static pol_status find(cli_analysis *a, int steps, cli_rows *rows, pol_static_report *found,
+                       pol_path_report *path, pol_diagnostics *failure)
+{
+  pol_static_options options = pol_static_options_default();
+  pol_path_options along = pol_path_options_default();
+  if (a->args->arc_length || a->args->buckling) {
+    a->how = "equilibrium";
+    if (steps > 0) along.steps = steps;
+    along.buckling = a->args->buckling;
+    if (a->args->buckling && !a->args->arc_length) along.end = most_load;
+    along.on_point = write_point;
+    along.user = rows;
+    return pol_analysis_path(a->analysis, &along, path, failure);
+  }
+  if (steps > 0) options.steps = steps;
+  cli_analysis_rotate(a, &options);
+  options.on_step = write_step;
+  options.user = rows;
+  if (a->args->out != NULL) (void)write_step(a->analysis, 0.0, rows);
+  return pol_analysis_equilibrium(a->analysis, &options, found, failure);
 }
 
 static int solve(cli_analysis *a)
@@ -211,21 +294,19 @@ static int solve(cli_analysis *a)
   const cli_args *args = a->args;
   cli_rows rows = {0};
   pol_static_report found;
+  pol_path_report path;
   pol_diagnostics failure = {.equation = -1};
-  pol_static_options options = pol_static_options_default();
-  int result = cli_analysis_count(a, "--steps", args->steps, &options.steps);
+  int steps = 0;
+  int result = cli_analysis_count(a, "--steps", args->steps, &steps);
   if (result == CLI_DONE && args->out != NULL) result = cli_rows_check(a, args->out);
   if (result != CLI_DONE) return result;
-  cli_analysis_rotate(a, &options);
-  options.on_step = write_step;
-  options.user = &rows;
+  if (args->frame != NULL && (args->arc_length || args->buckling))
+    return cli_refuse_one(a->command, args->json, "--frame", args->frame,
+                          "must not be given with --arc-length or --buckling");
   cli_catch_signals();
-  if (args->out != NULL) {
-    cli_rows_open(&rows, a, args->out, "static", 0, 0.0);
-    cli_rows_write(&rows, pol_analysis_state(a->analysis), 0.0);
-  }
+  if (args->out != NULL) cli_rows_open(&rows, a, args->out, "static", 0, 0.0);
   pol_status status = rows.status;
-  if (status == POL_OK) status = pol_analysis_equilibrium(a->analysis, &options, &found, &failure);
+  if (status == POL_OK) status = find(a, steps, &rows, &found, &path, &failure);
   if (args->out != NULL)
     result = cli_rows_close(&rows, a, args->out, status == POL_OK ? "done" : "failed");
   if (result != CLI_DONE) return result;
@@ -234,7 +315,8 @@ static int solve(cli_analysis *a)
     const int exit_status = cli_analysis_fail(a, &failure);
     return failure.status > 0 ? CLI_FAILED : exit_status;
   }
-  return report(a, &found, &rows);
+  return args->arc_length || args->buckling ? report_path(a, &path, &rows)
+                                            : report(a, &found, &rows);
 }
 
 static int run(const cli_args *args)
@@ -247,8 +329,14 @@ static int run(const cli_args *args)
 }
 
 static const cli_option options[] = {
-    {"--steps", "N", "load steps (default 1); failed ones are halved", CLI_TEXT,
+    {"--steps", "N", "load steps (default 1, of a path 20); failed ones are halved", CLI_TEXT,
      offsetof(cli_args, steps), NULL},
+    {"--arc-length", NULL,
+     "follow the path of equilibria to the load factor 1 by arc length, through limit points",
+     CLI_FLAG, offsetof(cli_args, arc_length), NULL},
+    {"--buckling", NULL,
+     "follow it to the first critical load, where the tangent stiffness becomes singular", CLI_FLAG,
+     offsetof(cli_args, buckling), NULL},
     {"--at", "SECONDS", "time of drives and functions (default 0), or row of a result", CLI_TEXT,
      offsetof(cli_args, at), NULL},
     CLI_FRAME_OPTION,
@@ -269,11 +357,14 @@ const cli_command cli_static = {
             "a row of a result, and reports whether it is stable. Gravity, applied forces and\n"
             "actuators grow in load steps. The mechanism comes to rest at a stable\n"
             "equilibrium near its start, unless it starts at an unstable one.\n\n"
-            "In the result of --out each row is a load step, and t is the load factor.\n\n"
+            "In the result of --out each row is a load step, and t is the load factor; of\n"
+            "a path (--arc-length, --buckling) t is its length. Applied forces are those of\n"
+            "the load factor.\n\n"
             "Exit status: 0 done, 1 no equilibrium was found, 2 invalid input.",
     .examples = "  polhode static models/examples/double_pendulum.json\n"
                 "  polhode static models/examples/suspension.json --steps 10 --out rest.h5\n"
-                "  polhode static models/examples/double_pendulum.json --json",
+                "  polhode static models/beams/lee_frame.json --arc-length --out path.h5\n"
+                "  polhode static models/beams/lateral_buckling.json --buckling",
     .options = options,
     .num_options = sizeof options / sizeof options[0],
     .run = run,

@@ -434,6 +434,14 @@ static json_t *bodies_json(const pol_formulation *formulation, const pol_state *
       cli_json_set(&item, "angular_velocity_global",
                    cli_json_numbers(body.angular_velocity_global, 3));
     }
+    const int modes = pol_formulation_modes(formulation, state->q, state->v, i, NULL, NULL);
+    double *values = modes > 0 ? calloc(2 * (size_t)modes, sizeof *values) : NULL;
+    if (values != NULL) {
+      pol_formulation_modes(formulation, state->q, state->v, i, values, values + modes);
+      cli_json_set(&item, "modes", cli_json_numbers(values, modes));
+      cli_json_set(&item, "mode_rates", cli_json_numbers(values + modes, modes));
+    }
+    free(values);
     cli_json_set(&bodies, given->name, item);
   }
   return bodies;

@@ -73,9 +73,33 @@ static void every_allocation_of_a_rotation_may_fail(void **state)
   pol_model_free(&model);
 }
 
+/* Of a path of equilibria to its critical load. */
+static pol_status attempt_path(void *data)
+{
+  const pol_model *model = data;
+  pol_path_options options = pol_path_options_default();
+  pol_analysis *analysis = NULL;
+  options.steps = 2;
+  options.buckling = 1;
+  pol_status status = pol_analysis_create(&analysis, model->mechanism, 0.0, NULL);
+  if (!status) status = pol_analysis_path(analysis, &options, NULL, NULL);
+  pol_analysis_free(&analysis);
+  return status;
+}
+
+static void every_allocation_of_a_path_may_fail(void **state)
+{
+  (void)state;
+  const char *const overrides[] = {"beams.blade.elements=4"};
+  pol_model *model = read_model_with(MODELS "beams/lateral_buckling.json", 1, overrides);
+  alloc_exhaust(attempt_path, model);
+  pol_model_free(&model);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(every_allocation_may_fail),
-                                     cmocka_unit_test(every_allocation_of_a_rotation_may_fail)};
+                                     cmocka_unit_test(every_allocation_of_a_rotation_may_fail),
+                                     cmocka_unit_test(every_allocation_of_a_path_may_fail)};
   return cmocka_run_group_tests(tests, alloc_install, NULL);
 }

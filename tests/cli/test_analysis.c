@@ -72,6 +72,26 @@ static void equilibria_are_printed(void **state)
   expect_text(out, "\"reason\": \"no equilibrium was found\"");
 }
 
+/* Paths by arc length: limit points, rows with the loads of each point, and critical loads. */
+static void paths_are_followed(void **state)
+{
+  (void)state;
+  expect("polhode static " POLHODE_SOURCE_DIR "/models/beams/lee_frame.json --arc-length --out "
+         "path.csv",
+         0);
+  expect_text(out, "limit points    load factor 0.4644943");
+  expect_text(out, "load factor -0.236398");
+  expect_text(out, "t is the length of the path");
+  expect("polhode plot path.csv --x marker.loaded.position.z load.force.z --out path.svg", 0);
+  expect("polhode static " POLHODE_SOURCE_DIR
+         "/models/beams/lateral_buckling.json --buckling --steps 10 --json",
+         0);
+  expect_text(out, "\"kind\": \"bifurcation\"");
+  expect_text(out, "\"critical\": 0.33008");
+  expect("polhode static pendulum.json --arc-length", 1);
+  expect_text(err, "nothing resists a motion of the mechanism without loads");
+}
+
 static void modes_are_reported_and_written(void **state)
 {
   (void)state;
@@ -359,6 +379,7 @@ int main(void)
       cmocka_unit_test(equilibrium_is_reported),
       cmocka_unit_test(failures_name_what_moves),
       cmocka_unit_test(equilibria_are_printed),
+      cmocka_unit_test(paths_are_followed),
       cmocka_unit_test(modes_are_reported_and_written),
       cmocka_unit_test(matrices_are_printed_and_written),
       cmocka_unit_test(wrong_input_is_refused),

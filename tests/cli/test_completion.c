@@ -54,7 +54,7 @@ static const char *const expected[] = {
     "\npolhode run --set = simulation.newton.t: simulation.newton.tolerance=|\n",
     "\npolhode check sub/: sub/inner.json|\n",
     "\npolhode methods : --json|--quiet|--color|--help|\n",
-    "\npolhode help me: methods|\n",
+    "\npolhode help me: methods|mesh|\n",
     "\npolhode completion : bash|zsh|\n",
     "\npolhode unknown : \n",
 };

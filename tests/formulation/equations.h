@@ -12,7 +12,7 @@
 #include "check.h"
 #include "dae/dae.h"
 
-enum { MAX_NV = 64, MAX_NQ = 64, MAX_M = 64, MAX_HISTORY = 8 };
+enum { MAX_NV = 64, MAX_NQ = 64, MAX_M = 64, MAX_HISTORY = 16 };
 
 /* Where differences are taken, in units of the spacing, which is fine enough for the force of a
  * short spring. */

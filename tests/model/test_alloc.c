@@ -154,6 +154,23 @@ static void events(void **state)
   assert_true(alloc_exhaust(read_input, &names) > 50);
 }
 
+static void flexible_bodies(void **state)
+{
+  (void)state;
+  static const char *const small[] = {"flexible_bodies[0].mesh.elements=20",
+                                      "flexible_bodies[0].modes=1"};
+  input in = {.path = POLHODE_SOURCE_DIR "/models/flexible/pendulum.json",
+              .num_overrides = 2,
+              .overrides = small};
+  assert_true(alloc_exhaust(read_input, &in) > 100);
+  static const char *const wrong[] = {"flexible_bodies[0].interfaces[1].nodes=[99]"};
+  input bad = {.path = POLHODE_SOURCE_DIR "/models/flexible/pendulum.json",
+               .num_overrides = 1,
+               .overrides = wrong,
+               .num_errors = 1};
+  assert_true(alloc_exhaust(read_input, &bad) > 100);
+}
+
 static void joint_axes(void **state)
 {
   (void)state;
@@ -320,6 +337,7 @@ int main(void)
       cmocka_unit_test(couplings_and_locks),
       cmocka_unit_test(shapes),
       cmocka_unit_test(drives),
+      cmocka_unit_test(flexible_bodies),
       cmocka_unit_test(joint_axes),
       cmocka_unit_test(expressions),
       cmocka_unit_test(events),

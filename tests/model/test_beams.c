@@ -146,6 +146,132 @@ static void lines_lead_through_their_points(void **state)
   pol_model_free(&model);
 }
 
+/* Markers are nodes: elements on both sides of them have about the same length. */
+static void markers_are_nodes(void **state)
+{
+  (void)state;
+  pol_model *model = read_beams(
+      "{\"name\": \"b\", \"points\": [[0, 0, 0], [1, 0, 0], [1, 3, 0]], \"elements\": 8, " SQUARE
+      ", \"markers\": [{\"name\": \"far\", \"at\": 3.3}, {\"name\": \"corner\", \"at\": 1}, "
+      "{\"name\": \"near\", \"fraction\": 0.0625}, {\"name\": \"end\", \"fraction\": 1}]}",
+      NULL);
+  static const struct {
+    const char *name;
+    double x[3];
+  } cases[] = {{"far", {1.0, 2.3, 0.0}},
+               {"corner", {1.0, 0.0, 0.0}},
+               {"near", {0.25, 0.0, 0.0}},
+               {"end", {1.0, 3.0, 0.0}},
+               {"b_first", {0.0, 0.0, 0.0}}};
+  const pol_mechanism *m = model->mechanism;
+  double x[3], total = 0.0;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    pol_mechanism_marker_point(m, pol_mechanism_find_marker(m, cases[i].name), x);
+    assert_near(x, cases[i].x, 3, 1e-14);
+  }
+  assert_int_equal(pol_mechanism_num_bodies(m), 9);
+  for (int k = 0; k < 8; k++) {
+    const double length = pol_mechanism_force(m, k)->length;
+    assert_true(length > 0.2 && length < 0.8);
+    total += length;
+  }
+  assert_near(&total, ((double[]){4.0}), 1, 1e-14);
+  pol_model_free(&model);
+  /* on a spline and an arc, half way by length */
+  model =
+      read_beams("{\"name\": \"b\", \"type\": \"arc\", \"points\": [[2, 0, 0], "
+                 "[1.4142135623730951, 1.4142135623730951, 0], [0, 2, 0]], \"elements\": 3, " SQUARE
+                 ", \"markers\": [{\"name\": \"half\", \"fraction\": 0.5}]}",
+                 NULL);
+  pol_mechanism_marker_point(model->mechanism, pol_mechanism_find_marker(model->mechanism, "half"),
+                             x);
+  assert_near(x, ((double[]){sqrt(2.0), sqrt(2.0), 0.0}), 3, 1e-14);
+  pol_model_free(&model);
+}
+
+/* The sum of forces and moments about the origin is that of the load. */
+static void loads_have_their_resultant(void **state)
+{
+  (void)state;
+  /* from 0.2 to 2.5 along a corner at 1, in global axes and in those of the section */
+  for (int follows = 0; follows < 2; follows++) {
+    char text[900];
+    snprintf(
+        text, sizeof text,
+        "{\"name\": \"b\", \"points\": [[0, 0, 0], [1, 0, 0], [1, 3, 0]], \"elements\": 5, %s, "
+        "\"loads\": [{\"name\": \"q\", \"force\": [2, 3, 4], \"moment\": [0, 0, 5], \"axes\": "
+        "\"%s\", \"from\": 0.2, \"to\": 2.5}]}",
+        SQUARE, follows ? "section" : "global");
+    pol_model *model = read_beams(text, NULL);
+    const pol_mechanism *m = model->mechanism;
+    double force[3] = {0.0}, moment[3] = {0.0};
+    for (int k = 5; k < pol_mechanism_num_forces(m); k++) {
+      const pol_force *f = pol_mechanism_force(m, k);
+      const pol_body *body = pol_mechanism_body(m, f->body);
+      double R[9], vector[3], arm[3];
+      pol_quat_to_matrix(body->rotation, R);
+      for (int i = 0; i < 3; i++) {
+        vector[i] = f->frame == POL_BODY_AXES ? 0.0 : f->vector[i];
+        arm[i] = body->position[i];
+        for (int j = 0; j < 3; j++) {
+          if (f->frame == POL_BODY_AXES) vector[i] += R[3 * i + j] * f->vector[j];
+          arm[i] += R[3 * i + j] * f->point[j];
+        }
+      }
+      for (int i = 0; i < 3; i++) {
+        const int a = (i + 1) % 3, b = (i + 2) % 3;
+        if (f->type == POL_APPLIED_TORQUE) moment[i] += vector[i];
+        if (f->type == POL_APPLIED_TORQUE) continue;
+        force[i] += vector[i];
+        moment[i] += arm[a] * vector[b] - arm[b] * vector[a];
+      }
+    }
+    /* behind the corner the section is turned by 90 degrees about z */
+    const double f1[3] = {0.8 * 2.0, 0.8 * 3.0, 0.8 * 4.0};
+    const double f2[3] = {1.5 * (follows ? -3.0 : 2.0), 1.5 * (follows ? 2.0 : 3.0), 1.5 * 4.0};
+    const double sum[3] = {f1[0] + f2[0], f1[1] + f2[1], f1[2] + f2[2]};
+    const double about[3] = {0.75 * f2[2], -0.6 * f1[2] - f2[2],
+                             0.6 * f1[1] + f2[1] - 0.75 * f2[0] + 2.3 * 5.0};
+    assert_near(force, sum, 3, 1e-13);
+    assert_near(moment, about, 3, 1e-13);
+    pol_model_free(&model);
+  }
+}
+
+/* Twist is a strain of the relaxed beam, and a mass centre beside the line moves that of the body.
+ */
+static void sections_may_be_twisted_and_off_the_line(void **state)
+{
+  (void)state;
+  pol_model *model = read_beams(
+      "{\"name\": \"b\", \"points\": [[0, 0, 0], [2, 0, 0]], \"elements\": 4, \"twist\": 1, " SQUARE
+      "}, {\"name\": \"c\", \"points\": [[0, 0, 0], [2, 0, 0]], \"elements\": 2, \"section\": "
+      "{\"type\": \"stiffness\", \"stiffness\": [1, 1, 1, 1, 1, 1], \"mass\": 3, \"inertia\": "
+      "[0.3, "
+      "0.1, 0.2], \"center\": [0.1, -0.2]}}",
+      NULL);
+  const pol_mechanism *m = model->mechanism;
+  assert_near(pol_mechanism_force(m, 2)->section->strain, ((double[]){0.5, 0, 0, 1, 0, 0}), 6,
+              1e-14);
+  const double turn[4] = {cos(0.5), sin(0.5), 0.0, 0.0};
+  assert_near(pol_mechanism_body(m, 4)->rotation, turn, 4, 1e-14);
+  double mass = 0.0, first[3] = {0.0}, xx = 0.0, xy = 0.0;
+  for (int k = 5; k < 8; k++) {
+    const pol_body *body = pol_mechanism_body(m, k);
+    const double *x = body->position;
+    mass += body->mass;
+    for (int i = 0; i < 3; i++) first[i] += body->mass * x[i];
+    xx += body->inertia[0] + body->mass * (x[1] * x[1] + x[2] * x[2]);
+    xy += body->inertia[1] - body->mass * x[0] * x[1];
+  }
+  assert_near(&mass, ((double[]){6.0}), 1, 1e-14);
+  assert_near(first, ((double[]){6.0, 0.6, -1.2}), 3, 1e-14);
+  /* of the whole beam about the origin */
+  assert_near(&xx, ((double[]){0.6 + 6.0 * 0.05}), 1, 1e-14);
+  assert_near(&xy, ((double[]){-6.0 * 1.0 * 0.1}), 1, 1e-14);
+  pol_model_free(&model);
+}
+
 /* Where an include puts it, with another name. */
 static void includes_move_beams(void **state)
 {
@@ -199,6 +325,52 @@ static void errors_name_their_place(void **state)
        "{\"type\": \"stiffness\", \"stiffness\": [1, 1, 1, 1, 1, -1], \"mass\": 1, \"inertia\": "
        "[1, 1, 1]}}",
        "beams[0].section.stiffness", "must not have negative eigenvalues"},
+      {"{\"name\": \"b\", \"points\": [[0, 0, 0], [1, 0, 0]], \"elements\": 2, " SQUARE
+       ", \"markers\": [{\"name\": \"m\", \"at\": 1.5}]}",
+       "beams[0].markers[0].at", "must be at most the length of the beam, 1 m"},
+      {"{\"name\": \"b\", \"points\": [[0, 0, 0], [1, 0, 0]], \"elements\": 2, " SQUARE
+       ", \"markers\": [{\"name\": \"m\"}]}",
+       "beams[0].markers[0].at", "is required: must be a non-negative number"},
+      {"{\"name\": \"b\", \"points\": [[0, 0, 0], [1, 0, 0]], \"elements\": 2, " SQUARE
+       ", \"markers\": [{\"name\": \"m\", \"fraction\": -0.1}]}",
+       "beams[0].markers[0].fraction", "must be a number from 0 to 1"},
+      {"{\"name\": \"b\", \"points\": [[0, 0, 0], [1, 0, 0]], \"elements\": 2, " SQUARE
+       ", \"markers\": [{\"name\": \"m\", \"at\": 0.3}, {\"name\": \"n\", \"at\": 0.6}]}",
+       "beams[0].elements",
+       "must be at least 3: one for each piece of the line between corners and markers"},
+      {"{\"name\": \"b\", \"points\": [[0, 0, 0], [1, 0, 0]], \"elements\": 2, " SQUARE
+       ", \"markers\": [{\"name\": \"m\", \"at\": 1e-8}]}",
+       "beams[0].markers",
+       "must not be 1e-08 m from each other, a corner or an end: the element would be tiny"},
+      {"{\"name\": \"b\", \"points\": [[0, 0, 0], [1, 0, 0]], \"elements\": 2, " SQUARE
+       ", \"loads\": [{\"name\": \"q\"}]}",
+       "beams[0].loads[0]", "must have a \"force\" or a \"moment\""},
+      {"{\"name\": \"b\", \"points\": [[0, 0, 0], [1, 0, 0]], \"elements\": 2, " SQUARE
+       ", \"loads\": [{\"name\": \"q\", \"force\": [0, 0, 1], \"from\": 0.5, \"to\": 0.4}]}",
+       "beams[0].loads[0].to", "must be above \"from\""},
+      {"{\"name\": \"b\", \"points\": [[0, 0, 0], [1, 0, 0]], \"elements\": 2, " SQUARE
+       ", \"loads\": [{\"name\": \"q\", \"force\": [0, 0, 1], \"to\": 1.1}]}",
+       "beams[0].loads[0].to", "must be at most the length of the beam, 1 m"},
+      {"{\"name\": \"b\", \"points\": [[0, 0, 0], [1, 0, 0]], \"elements\": 2, " SQUARE
+       ", \"loads\": [{\"name\": \"q\", \"force\": [0, 1]}]}",
+       "beams[0].loads[0].force", "must be a list of 3 numbers"},
+      {"{\"name\": \"b\", \"points\": [[0, 0, 0], [1, 0, 0]], \"elements\": 2, " SQUARE
+       ", \"loads\": [{\"name\": \"q\", \"force\": [0, 0, 1], \"axes\": \"body\"}]}",
+       "beams[0].loads[0].axes", "must be one of: global, section"},
+      {"{\"name\": \"b\", \"points\": [[0, 0, 0], [1, 0, 0]], \"elements\": 2, \"section\": "
+       "{\"type\": \"stiffness\", \"stiffness\": [1, 1, 1, 1, 0, 1], \"mass\": 1, \"inertia\": [1, "
+       "1, 1]}}",
+       "beams[0].section.stiffness",
+       "must not be singular: \"bending\" and \"twisting\" of the beam make a cable"},
+      {"{\"name\": \"b\", \"points\": [[0, 0, 0], [1, 0, 0]], \"elements\": 2, \"section\": "
+       "{\"type\": \"stiffness\", \"stiffness\": [[2, 1, 0, 0, 0, 0], [0, 2, 0, 0, 0, 0], [0, 0, "
+       "2, 0, 0, 0], [0, 0, 0, 2, 0, 0], [0, 0, 0, 0, 2, 0], [0, 0, 0, 0, 0, 2]], \"mass\": 1, "
+       "\"inertia\": [1, 1, 1]}}",
+       "beams[0].section.stiffness", "must be symmetric"},
+      {"{\"name\": \"b\", \"points\": [[0, 0, 0], [1, 0, 0]], \"elements\": 2, \"section\": "
+       "{\"type\": \"stiffness\", \"stiffness\": [1, 1, 1, 1, 1], \"mass\": 1, \"inertia\": [1, 1, "
+       "1]}}",
+       "beams[0].section.stiffness", "must be a list of 6 numbers, or of 6 lists of 6 numbers"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     pol_errors errors = {0};
@@ -218,6 +390,9 @@ int main(void)
       cmocka_unit_test(segments_have_the_mass_of_the_beam),
       cmocka_unit_test(sections_have_their_stiffness),
       cmocka_unit_test(lines_lead_through_their_points),
+      cmocka_unit_test(markers_are_nodes),
+      cmocka_unit_test(loads_have_their_resultant),
+      cmocka_unit_test(sections_may_be_twisted_and_off_the_line),
       cmocka_unit_test(includes_move_beams),
       cmocka_unit_test(errors_name_their_place),
   };

@@ -259,6 +259,31 @@ static void losses_are_reported(void **state)
     }
 }
 
+/* Tolerances so coarse that a four-bar loses a sixth of the energy of its motion are reported,
+ * finer ones are not. */
+static void coarse_tolerances_are_reported(void **state)
+{
+  (void)state;
+  for (int coarse = 0; coarse < 2; coarse++) {
+    pol_model *model = four_bars(1, 0.0, 1.0, 0);
+    pol_control *control = &model->settings.options.control;
+    model->settings.variable = 1;
+    control->rtol = control->atol_translation = control->atol_rotation = coarse ? 1e-2 : 1e-4;
+    model->settings.end = 1.0;
+    pol_simulation *simulation = start(model);
+    step_to_end(simulation);
+    pol_simulation_review(simulation);
+    const pol_summary *summary = pol_simulation_summary(simulation);
+    int reported = 0;
+    for (int i = 0; i < summary->num_warnings; i++)
+      reported |= strstr(summary->warnings[i].message, "the energy balance has an error") != NULL;
+    assert_true((summary->max_energy_drift > 5.0) == coarse);
+    assert_int_equal(reported, coarse);
+    pol_simulation_free(&simulation);
+    pol_model_free(&model);
+  }
+}
+
 /* Steps in which rods turn far find the flat positions, and no others. */
 static void coarse_steps_find_flat_positions(void **state)
 {
@@ -292,6 +317,7 @@ int main(void)
                                      cmocka_unit_test(small_steps_pass_flat_positions),
                                      cmocka_unit_test(steps_end_in_flat_positions),
                                      cmocka_unit_test(losses_are_reported),
+                                     cmocka_unit_test(coarse_tolerances_are_reported),
                                      cmocka_unit_test(coarse_steps_find_flat_positions)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

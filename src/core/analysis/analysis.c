@@ -32,7 +32,12 @@ void poli_analysis_name_motion(const pol_analysis *analysis, int velocity, char 
   for (int i = 0; i < f->num_bodies; i++) {
     const poli_placed_body *body = &f->bodies[i];
     const int component = velocity - body->v, rotations = body->chart->num_rotations;
-    if (component < 0 || component >= body->chart->dim) continue;
+    const int mode = component - (body->chart->dim - body->chart->num_modes);
+    if (component < 0 || component >= body->chart->dim || body->reference != i) continue;
+    if (mode >= 0 && body->chart->num_modes > 0) {
+      snprintf(text, size, "body '%s', mode %d", body->body->name, mode + 1);
+      continue;
+    }
     snprintf(text, size, "body '%s', %s %c", body->body->name,
              component < rotations ? "rotation" : "translation",
              "xyz"[component < rotations ? component : component - rotations]);
@@ -156,6 +161,7 @@ pol_status pol_analysis_set_bodies(pol_analysis *analysis, double t, const pol_b
     const int rotations =
         body->chart->num_rotations; /* 0 of a point mass, with a quaternion of 4 */
     double *q = analysis->q + body->q, *v = analysis->v + body->v;
+    if (body->reference != i) continue;
     if (rotations) memcpy(q, bodies[i].quaternion, 4 * sizeof *q);
     memcpy(q + (rotations ? 4 : 0), bodies[i].position, 3 * sizeof *q);
     if (rotations) memcpy(v, bodies[i].angular_velocity, 3 * sizeof *v);
@@ -167,6 +173,20 @@ pol_status pol_analysis_set_bodies(pol_analysis *analysis, double t, const pol_b
   if (status) poli_analysis_fail(analysis, status, NULL, NULL, &unknown);
   if (status && diagnostics) *diagnostics = unknown;
   return status;
+}
+
+pol_status pol_analysis_set_modes(pol_analysis *analysis, int body, const double *amplitudes,
+                                  const double *rates)
+{
+  const pol_formulation *f = analysis->formulation;
+  if (body < 0 || body >= f->num_bodies || f->bodies[body].reference != body ||
+      f->bodies[body].chart->num_modes == 0)
+    return POL_BAD_ARGUMENT;
+  const poli_placed_body *placed = &f->bodies[body];
+  const size_t size = (size_t)placed->chart->num_modes * sizeof *amplitudes;
+  memcpy(analysis->q + placed->q + placed->place.base->nq, amplitudes, size);
+  memcpy(analysis->v + placed->v + placed->place.base->dim, rates, size);
+  return POL_OK;
 }
 
 const pol_state *pol_analysis_state(const pol_analysis *analysis)

@@ -159,9 +159,12 @@ pol_status poli_rotation_check(poli_rotation *rotation, pol_diagnostics *diagnos
 
 /* --- stability.c ------------------------------------------------------------------------------ */
 
-/* Fills the part of the report about stability; rotation is NULL at rest. */
+/* Fills the part of the report about stability; rotation is NULL at rest.  *smallest (may be NULL)
+ * is the smallest real part of an eigenvalue, round-off included, with a negative sign if others
+ * are complex. */
 pol_status poli_stability(pol_analysis *analysis, const poli_rotation *rotation,
-                          pol_static_report *report, pol_diagnostics *diagnostics);
+                          pol_static_report *report, double *smallest,
+                          pol_diagnostics *diagnostics);
 
 /* --- modes.c ---------------------------------------------------------------------------------- */
 

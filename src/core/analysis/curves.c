@@ -47,7 +47,8 @@ void pol_curves_free(pol_curves **curves)
   *curves = NULL;
 }
 
-/* x^* M y, or x^T M y of the conjugate of x, with the masses and inertias of the bodies. */
+/* x^* M y, or x^T M y of the conjugate of x, with the masses and inertias of the bodies and of the
+ * modes of flexible ones. */
 static double complex product(const pol_formulation *f, const double complex *x,
                               const double complex *y, int is_conjugate)
 {
@@ -60,6 +61,11 @@ static double complex product(const pol_formulation *f, const double complex *x,
       sum += body->body->mass * (is_conjugate ? a[k] : conj(a[k])) * b[k];
     for (int k = 0; k < 3 * rotations; k++)
       sum += body->body->inertia[k] * (is_conjugate ? a[k / 3] : conj(a[k / 3])) * b[k % 3];
+    const int modes = body->reference == i ? body->chart->num_modes : 0;
+    const double complex *c = a + body->chart->dim - modes, *d = b + body->chart->dim - modes;
+    for (int k = 0; k < modes * modes; k++)
+      sum += body->body->flexible->inertia[k] * (is_conjugate ? c[k / modes] : conj(c[k / modes])) *
+             d[k % modes];
   }
   return sum;
 }

@@ -60,16 +60,14 @@ static pol_status add_signal(naming *n, const poli_signal *signal, double weight
   if (status) return status;
   for (int k = 0; k < 2; k++) {
     if (own.reads.body[k] == POL_GROUND) continue;
-    const poli_placed_body *body = &n->f->bodies[own.reads.body[k]];
-    const int dim = body->chart->dim;
-    for (int i = 0; i < dim; i++) {
-      n->g.q[body->v + i] += weight * own.position[6 * k + 6 - dim + i];
-      n->g.v[body->v + i] += weight * own.velocity[6 * k + 6 - dim + i];
-    }
+    const pol_status added =
+        poli_formulation_add_rows(n->f, &n->at, own.reads.body[k], weight, own.position + 6 * k,
+                                  own.velocity + 6 * k, n->g.q, n->g.v);
+    if (added) return added;
   }
   for (int i = 0; i < own.reads.num_rows; i++)
     n->g.lambda[own.reads.row + i] += weight * own.lambda[i];
-  if (own.reads.state >= 0) n->g.v[n->f->state_v + own.reads.state] += weight;
+  if (own.reads.column >= 0) (own.reads.of_position ? n->g.q : n->g.v)[own.reads.column] += weight;
   return POL_OK;
 }
 
@@ -202,7 +200,7 @@ static int each_coordinate(const naming *n, int (*visit)(const coordinate *, voi
     const int turns = k >= 3 * n->f->num_bodies, i = k % 3,
               b = k / 3 - (turns ? n->f->num_bodies : 0);
     const poli_placed_body *body = &n->f->bodies[b];
-    if (turns && !body->chart->num_rotations) continue;
+    if ((turns && !body->chart->num_rotations) || body->reference != b) continue;
     c = (coordinate){.is_rotation = turns,
                      .velocity = body->v + i,
                      .value = {POLI_SIGNAL_POSITION, b, i},
@@ -214,6 +212,18 @@ static int each_coordinate(const naming *n, int (*visit)(const coordinate *, voi
     snprintf(c.rate_name, sizeof c.rate_name, "%s.%s.%c", body->body->name,
              turns ? "angular_velocity" : "velocity", "xyz"[i]);
     answer = visit(&c, user);
+  }
+  for (int b = 0; b < n->f->num_bodies && !answer; b++) {
+    const poli_placed_body *body = &n->f->bodies[b];
+    for (int k = 0; k < body->chart->num_modes && body->reference == b && !answer; k++) {
+      c = (coordinate){.value = {POLI_SIGNAL_MODE, b, k},
+                       .rate = {POLI_SIGNAL_MODE_RATE, b, k},
+                       .unit = "1",
+                       .rate_unit = "1/s"};
+      snprintf(c.name, sizeof c.name, "%s.mode.%d", body->body->name, k + 1);
+      snprintf(c.rate_name, sizeof c.rate_name, "%s.mode_rate.%d", body->body->name, k + 1);
+      answer = visit(&c, user);
+    }
   }
   return answer;
 }

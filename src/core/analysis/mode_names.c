@@ -50,6 +50,7 @@ static int name_by_beams(const pol_analysis *a, const unsigned char *is_node, co
   for (int i = 0; i < f->num_bodies; i++) {
     const poli_placed_body *body = &f->bodies[i];
     double *to = is_node[i] ? energy : others;
+    if (body->reference != i) continue; /* an interface, whose body counts */
     const double part =
         add_energy(body, a->q, mode->shape_re, to) + add_energy(body, a->q, mode->shape_im, to);
     *(is_node[i] ? &nodes : &rest) += part;
@@ -89,13 +90,17 @@ void pol_modes_name(const pol_modes *modes, int index, char *text, size_t size)
   if (!mode || name_by_beams(a, poli_modes_nodes(modes), mode, text, size)) return;
   for (int i = 0; i < f->num_bodies; i++) {
     const poli_placed_body *body = &f->bodies[i];
-    for (int k = 0; k < body->chart->dim; k++) {
+    const int first_mode = body->chart->dim - body->chart->num_modes;
+    for (int k = 0; k < body->chart->dim && body->reference == i; k++) {
       const double part = hypot(mode->shape_re[body->v + k], mode->shape_im[body->v + k]);
       const int is_rotation = k < body->chart->num_rotations;
       if (!(part > 1.000001 * largest)) continue; /* of equal parts the first */
       largest = part;
-      snprintf(text, size, "%s %s %c", body->body->name, is_rotation ? "rotation" : "translation",
-               "xyz"[k % 3]);
+      if (k >= first_mode)
+        snprintf(text, size, "%s mode %d", body->body->name, k - first_mode + 1);
+      else
+        snprintf(text, size, "%s %s %c", body->body->name, is_rotation ? "rotation" : "translation",
+                 "xyz"[k % 3]);
     }
   }
 }

@@ -30,6 +30,7 @@ static void set_velocities(poli_rotation *r, const double *q, double *v, double 
     const poli_placed_body *body = &f->bodies[i];
     const int rotations = body->chart->num_rotations;
     double *u = v + body->v, *G = r->axes.G + body->v, *T = r->axes.T + body->v, R[9], arm[3];
+    if (body->reference != i) continue; /* an interface has the coordinates of its body */
     memset(u, 0, (size_t)body->chart->dim * sizeof *u);
     memset(vd + body->v, 0, (size_t)body->chart->dim * sizeof *u);
     memset(G, 0, (size_t)body->chart->dim * sizeof *u);
@@ -72,7 +73,7 @@ static void turn(const poli_rotation *r, const double E[4], double *vectors, dou
     const poli_placed_body *body = &f->bodies[i];
     const int rotations = body->chart->num_rotations;
     double *u = vectors + body->v + rotations;
-    if (r->rests[i]) continue;
+    if (r->rests[i] || body->reference != i) continue;
     poli_m3_apply(R, u, turned);
     poli_v3_copy(turned, u);
     if (!q) continue;
@@ -135,7 +136,7 @@ static pol_status find_resting(poli_rotation *r, pol_diagnostics *diagnostics)
       int is_in = 0;
       for (int k = 0; k < body->chart->dim && !is_in; k++)
         is_in = pol_pattern_address(constraint, row, body->v + k) >= 0;
-      if (!is_in || r->rests[i]) continue;
+      if (!is_in || r->rests[i] || body->reference != i) continue;
       moving = i;
       count++;
     }

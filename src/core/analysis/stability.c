@@ -21,18 +21,21 @@ enum { SEARCHED = 10 }; /* eigenvalues of a large model */
 
 /* What the eigenvalues say; the one in column `least` of vectors (nv rows) is named. */
 static void judge(const pol_analysis *a, int count, const double *re, const double *im,
-                  const double *vectors, double zero, pol_static_report *report)
+                  const double *vectors, double zero, pol_static_report *report, double *smallest)
 {
-  int least = -1;
+  int least = -1, flutters = 0;
   for (int k = 0; k < count; k++) {
     const double size = hypot(re[k], im[k]);
+    const int is_complex = size > zero && fabs(im[k]) > 1e-6 * size;
     if (size <= zero)
       report->neutral++;
-    else if (re[k] < 0.0 || fabs(im[k]) > 1e-6 * size)
+    else if (re[k] < 0.0 || is_complex)
       report->unstable++;
+    flutters |= is_complex;
     if (least < 0 || re[k] < re[least]) least = k;
   }
   if (least < 0) return;
+  *smallest = flutters ? -fabs(re[least]) : re[least];
   report->least = hypot(re[least], im[least]) <= zero ? 0.0 : re[least];
   const int part =
       poli_analysis_largest(a, vectors + (size_t)least * (size_t)a->dae->group.nv, NULL);
@@ -42,7 +45,8 @@ static void judge(const pol_analysis *a, int count, const double *re, const doub
 /* --- small models ------------------------------------------------------------------------------
  */
 
-static pol_status judge_full(pol_analysis *a, poli_terms *terms, pol_static_report *report)
+static pol_status judge_full(pol_analysis *a, poli_terms *terms, pol_static_report *report,
+                             double *smallest)
 {
   const int nv = a->dae->group.nv, moving = poli_analysis_first_state(a);
   const int m = pol_dae_num_constraints(a->dae);
@@ -94,7 +98,7 @@ static pol_status judge_full(pol_analysis *a, poli_terms *terms, pol_static_repo
     memset(shapes + (size_t)j * size, 0, size * sizeof *shapes);
     poli_full_multiply(moving, 1, n, 0, N, V + (size_t)j * free_size, shapes + (size_t)j * size);
   }
-  if (!status) judge(a, n, re, im, shapes, 1e-12 * n * largest, report);
+  if (!status) judge(a, n, re, im, shapes, 1e-12 * n * largest, report, smallest);
   free(arena.memory);
   return status;
 }
@@ -152,7 +156,8 @@ static pol_status search(large *s, const char *which, int restarts, int count, d
   return poli_arnoldi(&operator, which, count, start, re, im, vectors, found);
 }
 
-static pol_status judge_large(pol_analysis *a, poli_terms *terms, pol_static_report *report)
+static pol_status judge_large(pol_analysis *a, poli_terms *terms, pol_static_report *report,
+                              double *smallest)
 {
   const int nv = a->dae->group.nv, m = pol_dae_num_constraints(a->dae);
   const int moving = poli_analysis_first_state(a);
@@ -186,7 +191,7 @@ static pol_status judge_large(pol_analysis *a, poli_terms *terms, pol_static_rep
     status = factor(&s, 0.0, 1.0, matrix);
     if (!status) status = search(&s, "SR", 20, count, start, re, im, vectors, &found);
     if (!status && found > 0 && re[0] < sigma)
-      judge(a, found, re, im, vectors, -2.0 * sigma, report);
+      judge(a, found, re, im, vectors, -2.0 * sigma, report, smallest);
   }
   /* those nearest to zero, of which the negative ones have been counted if there were any */
   const int is_known = report->unstable > 0;
@@ -199,7 +204,7 @@ static pol_status judge_large(pol_analysis *a, poli_terms *terms, pol_static_rep
       re[k] = sigma + re[k] / square;
       im[k] = -im[k] / square;
     }
-    if (!status) judge(a, found, re, im, vectors, -2.0 * sigma, report);
+    if (!status) judge(a, found, re, im, vectors, -2.0 * sigma, report, smallest);
   }
   report->at_least = is_known || report->unstable + report->neutral == found;
   poli_saddle_free(&s.saddle);
@@ -208,16 +213,20 @@ static pol_status judge_large(pol_analysis *a, poli_terms *terms, pol_static_rep
 }
 
 pol_status poli_stability(pol_analysis *analysis, const poli_rotation *rotation,
-                          pol_static_report *report, pol_diagnostics *diagnostics)
+                          pol_static_report *report, double *smallest, pol_diagnostics *diagnostics)
 {
+  double unused;
   poli_terms *terms = NULL;
   const pol_point at = pol_state_point(&analysis->state);
   pol_status status = poli_terms_create(&terms, analysis->dae);
   if (!status) status = poli_terms_evaluate(terms, &at, diagnostics);
   if (!status && rotation) poli_rotation_add_stiffness(rotation, terms);
+  if (!smallest) smallest = &unused;
+  *smallest = 0.0;
   if (!status)
-    status = analysis->dae->group.nv > POLI_FULL_VELOCITIES ? judge_large(analysis, terms, report)
-                                                            : judge_full(analysis, terms, report);
+    status = analysis->dae->group.nv > POLI_FULL_VELOCITIES
+                 ? judge_large(analysis, terms, report, smallest)
+                 : judge_full(analysis, terms, report, smallest);
   poli_terms_free(&terms);
   return status;
 }

@@ -285,18 +285,26 @@ static int is_slow(const poli_newton *s, double contraction, double residual)
 
 typedef enum verdict { GO_ON, DONE, ONLY_ROUND_OFF, DIVERGES } verdict;
 
-/* Rule (35) after a correction.  A rate that is known from earlier steps with the same matrix makes
- * one correction enough. */
-static verdict test_goal(poli_newton *s, attempt *a)
+/* A lucky correction is not to be trusted. */
+static const double least_rate = 0.05;
+
+/* What is missing after a correction of this size in terms of the goal. */
+static double missing_after(const poli_newton *s, double size)
 {
-  const double least_rate = 0.05; /* do not trust a lucky correction */
-  const int patience = 4;         /* the line search may lead to where it converges */
+  return s->rate < 1.0 ? s->rate / (1.0 - s->rate) * size : HUGE_VAL;
+}
+
+/* Rule (35) after a correction, or with the one that finishes the iteration still to come.  A rate
+ * that is known from earlier steps with the same matrix makes one correction enough. */
+static verdict test_goal(poli_newton *s, attempt *a, int finishes)
+{
+  const int patience = 4; /* the line search may lead to where it converges */
   const double size = poli_newton_goal_size(s), last = a->last_size;
   a->last_size = size;
   if (last > 0.0) s->rate = fmax(size / last, least_rate);
   if (s->rate < 0.0) return GO_ON;
-  double missing = s->rate < 1.0 ? s->rate / (1.0 - s->rate) * size : HUGE_VAL;
-  if (missing <= s->goal.share) return DONE;
+  const double missing = missing_after(s, size);
+  if ((finishes ? s->rate : 1.0) * missing <= s->goal.share) return DONE;
   if (s->rate >= 1.0 && a->matrices > patience) return DIVERGES;
   if (s->rate > s->options.refresh || is_slow(s, s->rate, missing / s->goal.share))
     s->has_matrix = 0;
@@ -353,7 +361,7 @@ static verdict test(poli_newton *s, const poli_newton_system *system, attempt *a
     tiny = fabs(s->dx[i]) <= largest * s->grain[s->kind[i]];
   if (tiny) return ONLY_ROUND_OFF;
 
-  if (s->goal.weight) return test_goal(s, a);
+  if (s->goal.weight) return test_goal(s, a, system->place != NULL);
   /* The first correction of a step does not tell how fast what it leaves falls, since the error of
    * the first guess is smooth: it does as in the steps before.  A cheap matrix that is too slow is
    * replaced at once; the next old one is measured anew. */
@@ -368,14 +376,18 @@ static verdict test(poli_newton *s, const poli_newton_system *system, attempt *a
 /* The last correction of a converged iteration, from the last residual; the residual of the result
  * is not evaluated.  It must not be larger than the one before it, nor than the goal allows:
  * returns 0 if the goal is missed. */
-static int finish(poli_newton *s, const poli_newton_system *system, double *x, double correction,
-                  pol_status *status)
+static int finish(poli_newton *s, const poli_newton_system *system, attempt *a, double *x,
+                  double correction, pol_status *status)
 {
   *status = POL_OK;
   if (!system->place) return 1;
   poli_newton_solve_correction(s);
   const double size = poli_newton_correction_norm(s);
-  if (s->goal.weight && !(size <= 1.0) && !(poli_newton_goal_size(s) <= s->goal.share)) return 0;
+  if (s->goal.weight && !(size <= 1.0)) {
+    const double in_goal = poli_newton_goal_size(s);
+    if (a->last_size > 0.0) s->rate = fmax(in_goal / a->last_size, least_rate);
+    if (!(missing_after(s, in_goal) <= s->goal.share)) return 0;
+  }
   if (!(size <= fmax(1.0, correction))) return 1;
   for (int i = 0; i < s->matrix.n; i++) x[i] += s->dx[i];
   *status = system->place(x, system->user);
@@ -472,7 +484,7 @@ pol_status poli_newton_solve(poli_newton *newton, const poli_newton_system *syst
     const verdict now = test(s, system, &a, d->correction);
     if (now == ONLY_ROUND_OFF) return POL_OK;
     if (now == DIVERGES) break;
-    if (now == DONE && finish(s, system, x, d->correction, &status)) {
+    if (now == DONE && finish(s, system, &a, x, d->correction, &status)) {
       plan_matrices(s, &a);
       s->spent += d->iteration;
       s->uses++;

@@ -15,11 +15,11 @@ typedef struct poli_rigid_body {
   int q, v, num_axes;
   int is_point;
   int is_principal; /* its axes are principal axes */
-  double inverse_mass;
+  double mass, inverse_mass;
+  double inertia[9]; /* body axes; all up to here is what implicit methods read of it */
   poli_free_body free;
   double principal[4]; /* principal axes to body axes */
-  double mass;
-  double inertia[9], inverse[9]; /* body axes */
+  double inverse[9];   /* of inertia */
 } poli_rigid_body;
 
 /* Where a body is in q and v, as above: loops over all bodies that need no more read a few numbers
@@ -105,6 +105,9 @@ typedef struct poli_rigid_bodies {
   pol_status (*constraints)(const poli_row_node *nodes, int num_nodes, int threads, double t,
                             const double *q, const double *R, const double *history,
                             double *position, double *blocks, void *user);
+  /* The same for a range of nodes, where all of them are joints that do not roll; else NULL. */
+  void (*joints)(const poli_row_node *nodes, int first, int end, const double *q, const double *R,
+                 double *position, double *blocks, void *user);
 } poli_rigid_bodies;
 
 #endif

@@ -331,6 +331,13 @@ void poli_row_space_add_rates(const poli_row_space *space, const double *blocks,
   poli_parallel_ranges(space->threads, space->num_nodes, add_rates_of_nodes, &j);
 }
 
+void poli_row_space_add_rates_of(const poli_row_space *space, int first, int end,
+                                 const double *blocks, const double *v, double *rows)
+{
+  job j = {.space = space, .B0 = blocks, .v = v, .rows = rows};
+  add_rates_of_nodes(first, end, &j);
+}
+
 /* --- axes ------------------------------------------------------------------------------------- */
 
 typedef struct turn {

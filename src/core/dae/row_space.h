@@ -59,6 +59,9 @@ void poli_row_space_assemble(const poli_row_space *space, const double *B1, cons
 /* rows += B v, where v has 6 numbers per body, angular and linear in inertial axes. */
 void poli_row_space_add_rates(const poli_row_space *space, const double *blocks, const double *v,
                               double *rows);
+/* The same in the rows of some nodes, by the calling thread. */
+void poli_row_space_add_rates_of(const poli_row_space *space, int first, int end,
+                                 const double *blocks, const double *v, double *rows);
 
 /* Multipliers of points that are joined, from the rows of the dae to inertial axes, or back; R has
  * 9 numbers per body. */

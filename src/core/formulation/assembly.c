@@ -357,7 +357,11 @@ pol_status pol_formulation_assemble(const pol_formulation *formulation, pol_solv
         poli_v3_copy(frame.x, body.position);
         poli_v3_copy(frame.u, body.velocity);
         poli_v3_copy(frame.w, body.angular_velocity);
-        placed->chart->coordinates(&body, q + placed->q, v + placed->v);
+        if (placed->reference != b) continue;
+        const poli_placed_body *from = &x.base->bodies[b];
+        const int modes = placed->chart->num_modes;
+        poli_placed_set(placed, &body, x.q + from->q + from->chart->nq - modes,
+                        x.v + from->v + from->chart->dim - modes, q, v);
       }
     }
   }

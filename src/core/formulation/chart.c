@@ -10,6 +10,7 @@
  *   tait-bryan        v = (angles', x'), R = Rx(a) Ry(b) Rz(c), Omega = G(angles) angles'
  *   directors         v = (d1', d2', d3', x'), R = (d1 d2 d3), omega = sum d_i x d_i' / 2
  *   point masses      v = x' in all of them, R = I
+ *   flexible bodies   the modes behind the coordinates of their reference frame: attached.c
  */
 #include <math.h>
 #include <stddef.h>
@@ -185,16 +186,16 @@ static void pivot_frame(const poli_chart_point *at, poli_frame *frame)
 {
   double local[3], turned[3];
   pol_quat_to_matrix(at->q, frame->R);
-  poli_m3_apply(frame->R, at->arm, turned);
-  poli_v3_subtract(at->pivot, turned, frame->x);
+  poli_m3_apply(frame->R, at->place->arm, turned);
+  poli_v3_subtract(at->place->pivot, turned, frame->x);
   copy_or_zero(at->v, frame->w);
   copy_or_zero(at->vd, frame->wd);
   copy_or_zero(NULL, frame->wb);
-  poli_v3_cross(at->arm, frame->w, local);
+  poli_v3_cross(at->place->arm, frame->w, local);
   poli_m3_apply(frame->R, local, frame->u);
   poli_v3_cross(frame->w, local, turned);
   poli_m3_apply(frame->R, turned, frame->ub);
-  poli_v3_cross(at->arm, frame->wd, local);
+  poli_v3_cross(at->place->arm, frame->wd, local);
   poli_m3_apply(frame->R, local, frame->ud);
 }
 
@@ -204,14 +205,14 @@ static void pivot_maps(const poli_chart_point *at, const poli_frame *frame, poli
 {
   double arm[9], block[9], skew[9], sum[3], local[3], second[9];
   set_identity(0, maps->L);
-  poli_m3_skew(at->arm, arm);
+  poli_m3_skew(at->place->arm, arm);
   poli_m3_multiply(frame->R, arm, block);
   set_block(block, 1.0, 3, 0, maps->L);
   set_skew_times(frame->u, frame->R, -1.0, 3, maps->N1);
   poli_v3_add(frame->ud, frame->ub, sum);
   set_skew_times(sum, frame->R, -1.0, 3, maps->N2);
   /* d(Omega x (arm x Omega)) = (Omega~ arm~ - (arm x Omega)~) dOmega */
-  poli_v3_cross(at->arm, frame->w, local);
+  poli_v3_cross(at->place->arm, frame->w, local);
   poli_m3_skew(frame->w, skew);
   poli_m3_multiply(skew, arm, block);
   poli_m3_skew(local, skew);
@@ -227,7 +228,7 @@ static void pivot_add_wrench_gradient(const poli_chart_point *at, const poli_fra
   double local[3], skew[9], arm[9], block[9];
   poli_m3_apply_transposed(frame->R, r + 3, local);
   poli_m3_skew(local, skew);
-  poli_m3_skew(at->arm, arm);
+  poli_m3_skew(at->place->arm, arm);
   poli_m3_multiply(arm, skew, block);
   add_block(block, -1.0, 0, K);
 }
@@ -484,8 +485,8 @@ static void directors_frame(const poli_chart_point *at, poli_frame *frame)
 
 /* --- the table -------------------------------------------------------------------------------- */
 
-/* Of each chart nq, dim, kind, factor_dim, num_rotations, direct, num_internal, polynomial, and its
- * functions. */
+/* Of each chart nq, dim, kind, factor_dim, num_rotations, direct, num_internal, polynomial,
+ * num_modes, and its functions. */
 static const struct {
   const char *name, *title;
   poli_chart chart;
@@ -494,49 +495,49 @@ static const struct {
         {"so3xr3",
          "rotation and position, angular velocity in body axes, velocity in global axes; also "
          "supported by rattle",
-         {7, 6, POL_SO3, 3, 3, 1, 0, 0, product_coordinates, product_frame, NULL, NULL, NULL}},
+         {7, 6, POL_SO3, 3, 3, 1, 0, 0, 0, product_coordinates, product_frame, NULL, NULL, NULL}},
     [POL_SE3_BODY] = {"se3",
                       "rigid motions as one group, both velocities in body axes",
-                      {7, 6, POL_SE3, 6, 3, 0, 0, 0, se3_coordinates, se3_frame, se3_maps,
+                      {7, 6, POL_SE3, 6, 3, 0, 0, 0, 0, se3_coordinates, se3_frame, se3_maps,
                        se3_add_wrench_gradient, NULL}},
     [POL_SO3XR3_SPATIAL] = {"so3xr3-spatial",
                             "as so3xr3 with the angular velocity in global axes: for fast spin",
-                            {7, 6, POL_SO3_SPATIAL, 3, 3, 0, 0, 0, spatial_coordinates,
+                            {7, 6, POL_SO3_SPATIAL, 3, 3, 0, 0, 0, 0, spatial_coordinates,
                              spatial_frame, spatial_maps, spatial_add_wrench_gradient, NULL}},
     [POL_SO3XR3_CAYLEY] = {"so3xr3-cayley",
                            "as so3xr3 with the Cayley map instead of the exponential",
-                           {7, 6, POL_SO3_CAYLEY, 3, 3, 1, 0, 0, product_coordinates, product_frame,
-                            NULL, NULL, NULL}},
+                           {7, 6, POL_SO3_CAYLEY, 3, 3, 1, 0, 0, 0, product_coordinates,
+                            product_frame, NULL, NULL, NULL}},
     [POL_SO3_PIVOT] =
         {"so3",
          "rotation about a fixed point: a spherical joint to the ground needs no constraint",
-         {4, 3, POL_SO3, 3, 3, 0, 0, 0, pivot_coordinates, pivot_frame, pivot_maps,
+         {4, 3, POL_SO3, 3, 3, 0, 0, 0, 0, pivot_coordinates, pivot_frame, pivot_maps,
           pivot_add_wrench_gradient, NULL}},
     [POL_ROTATION_VECTOR] =
         {"rotation-vector",
          "classical coordinates: the rotation of a step as a vector, re-centred each step",
-         {7, 6, POL_SO3_VECTOR, 3, 3, 1, 0, 0, product_coordinates, product_frame, NULL, NULL,
+         {7, 6, POL_SO3_VECTOR, 3, 3, 1, 0, 0, 0, product_coordinates, product_frame, NULL, NULL,
           NULL}},
     [POL_EULER_PARAMETERS] =
         {"euler-parameters",
          "unit quaternions with a constraint for their length; also supported by vi-a, em, "
          "em-g, midpoint",
-         {7, 7, POL_REAL, 7, 4, 0, 1, 0, euler_coordinates, euler_frame, euler_maps,
+         {7, 7, POL_REAL, 7, 4, 0, 1, 0, 0, euler_coordinates, euler_frame, euler_maps,
           euler_add_wrench_gradient, NULL}},
     [POL_TAIT_BRYAN] = {"tait-bryan",
                         "classical coordinates: angles about x, y, z; singular at gimbal lock",
-                        {6, 6, POL_REAL, 6, 3, 0, 0, 0, bryan_coordinates, bryan_frame, bryan_maps,
-                         bryan_add_wrench_gradient, bryan_singular}},
+                        {6, 6, POL_REAL, 6, 3, 0, 0, 0, 0, bryan_coordinates, bryan_frame,
+                         bryan_maps, bryan_add_wrench_gradient, bryan_singular}},
     [POL_DIRECTORS] = {"directors",
                        "the columns of the rotation matrix; all terms are polynomial; also "
                        "supported by vi-s, vi-a, "
                        "vi-b, em, em-g, midpoint, rattle",
-                       {12, 12, POL_REAL, 12, 9, 0, 6, 1, directors_coordinates, directors_frame,
+                       {12, 12, POL_REAL, 12, 9, 0, 6, 1, 0, directors_coordinates, directors_frame,
                         NULL, NULL, NULL}},
 };
 
-static const poli_chart point_chart = {
-    3, 3, POL_REAL, 3, 0, 1, 0, 0, point_coordinates, point_frame, NULL, NULL, NULL};
+static const poli_chart point_chart = {3, 3, POL_REAL,          3,           0,    1,    0,
+                                       0, 0, point_coordinates, point_frame, NULL, NULL, NULL};
 
 enum { NUM_CHARTS = (int)(sizeof charts / sizeof charts[0]) };
 

@@ -6,11 +6,14 @@
  *     stiffness = L^T ( K_c L + D_c N1 + M_c N2 ) + G   Z = Z_c L + B_c N1
  *
  * with the subscript c for a frame's own velocities.  Each body has its own chart; where it is
- * direct, L picks the last dim of the frame's six, and its products are left out.
+ * direct, L picks the last dim of the frame's six, and its products are left out.  The frames of a
+ * flexible body share coordinates: each adds what acts on it, the reference frame the inertia of
+ * the whole body (floating_frame.h).
  */
 #include <stdio.h>
 #include <string.h>
 
+#include "formulation/attached.h"
 #include "formulation/expressions.h"
 #include "formulation/formulation.h"
 #include "lie/small.h"
@@ -34,9 +37,13 @@ typedef struct evaluation {
   const pol_point *at;
   unsigned want;
   const pol_terms *out;
-  poli_frame *frames;    /* one a body */
-  poli_chart_maps *maps; /* one a body; set for charts that are not direct */
+  poli_frame *frames;     /* one a body */
+  poli_chart_maps *rigid; /* one a body; set for charts that are not direct */
+  double *attached;       /* maps and forces on modes of flexible bodies */
+  poli_frame_maps maps;   /* both */
   double (*wrench)[WRENCH_SIZE];
+  double *inner;       /* workspace of products, 6 x widest */
+  double *wide;        /* workspace of flexible bodies */
   double *inputs;      /* of the expressions */
   double *derivatives; /* what their derivatives need */
   /* number of the force that could not be evaluated, counted from 1, or 0; that of an expression is
@@ -44,11 +51,20 @@ typedef struct evaluation {
   double *failed;
 } evaluation;
 
-/* First what failed, then the frames, wrenches and maps of all bodies. */
+/* Workspace of a flexible body: three matrices of its frame and modes, and that of its maps. */
+static size_t wide_scratch(const pol_formulation *f)
+{
+  const size_t n = (size_t)f->widest;
+  return f->num_flexible ? 3 * n * n + 24 * n : 0;
+}
+
+/* First what failed, then the frames, wrenches and maps of all bodies, and workspace. */
 static size_t body_scratch(const pol_formulation *f)
 {
-  return 1 + (size_t)f->num_bodies *
-                 (size_t)(FRAME_SIZE + WRENCH_SIZE + (f->chart->direct ? 0 : MAPS_SIZE));
+  return 1 +
+         (size_t)f->num_bodies *
+             (size_t)(FRAME_SIZE + WRENCH_SIZE + (f->chart->direct ? 0 : MAPS_SIZE)) +
+         f->num_attached + (f->mapped ? 6 * (size_t)f->widest : 0) + wide_scratch(f);
 }
 
 size_t poli_formulation_scratch(const pol_formulation *formulation)
@@ -87,7 +103,7 @@ poli_chart_point poli_formulation_point(const pol_formulation *formulation, cons
                                         const double *v, const double *vd, int body)
 {
   const poli_placed_body *b = &formulation->bodies[body];
-  return (poli_chart_point){b->arm, b->pivot, q + b->q, v ? v + b->v : NULL, vd ? vd + b->v : NULL};
+  return (poli_chart_point){&b->place, q + b->q, v ? v + b->v : NULL, vd ? vd + b->v : NULL};
 }
 
 void poli_formulation_frame(const pol_formulation *formulation, const double *q, const double *v,
@@ -126,6 +142,24 @@ static void add_body_wrench(const pol_body *body, const double gravity[3], const
     poli_v3_add(bias, wrench, wrench);
     for (int i = 0; i < 3; i++) wrench[3 + i] += body->mass * (frame->ub[i] - gravity[i]);
   }
+}
+
+/* The forces on the modes of a flexible body, behind the maps of its reference frame. */
+static double *modal_forces(const evaluation *e, const poli_placed_body *body)
+{
+  return e->attached + body->maps + poli_attached_size(body->chart);
+}
+
+/* The same of a flexible body, on its reference frame and its modes. */
+static void add_floating_wrench(const evaluation *e, int b, unsigned parts)
+{
+  const poli_placed_body *body = &e->f->bodies[b];
+  const poli_chart_point at = poli_formulation_point(e->f, e->at->q, e->at->v, e->at->vd, b);
+  double *modal = modal_forces(e, body);
+  memset(modal, 0, (size_t)body->chart->num_modes * sizeof *modal);
+  if (parts & (POL_INERTIA | POL_FORCE))
+    poli_floating_wrench(body->place.flexible, e->f->gravity, &e->frames[b],
+                         poli_attached_modes(&at), parts, e->wrench[b], modal);
 }
 
 /* Force k with the numbers of this evaluation, which go to *changed if they are not its own; NULL
@@ -198,7 +232,10 @@ static pol_status collect_wrenches(evaluation *e, unsigned parts)
   pol_status status = POL_OK;
   memset(e->wrench, 0, (size_t)f->num_bodies * sizeof *e->wrench);
   for (int i = 0; i < f->num_bodies; i++)
-    add_body_wrench(f->bodies[i].body, f->gravity, &e->frames[i], parts, e->wrench[i]);
+    if (!f->bodies[i].chart->num_modes)
+      add_body_wrench(f->bodies[i].body, f->gravity, &e->frames[i], parts, e->wrench[i]);
+    else if (f->bodies[i].reference == i)
+      add_floating_wrench(e, i, parts);
   for (int k = 0; k < f->num_armatures; k++) add_armature_wrench(e, &f->armatures[k].kernel, parts);
   if (parts & POL_FORCE) status = subtract_forces(e);
   if (status || !(parts & POL_REACTION)) return status;
@@ -238,8 +275,11 @@ static void write_balance(const evaluation *e)
       for (int i = 0; i < dim; i++) balance[i] = e->wrench[b][6 - dim + i];
       continue;
     }
+    const poli_map_view L = poli_map_of(f->bodies, b, &e->maps, POLI_L);
     for (int j = 0; j < dim; j++)
-      for (int i = 0; i < 6; i++) balance[j] += e->maps[b].L[i][j] * e->wrench[b][i];
+      for (int i = 0; i < 6; i++) balance[j] += L.entries[i * L.width + j] * e->wrench[b][i];
+    for (int k = 0; k < body->chart->num_modes && body->reference == b; k++)
+      balance[body->place.base->dim + k] += modal_forces(e, body)[k];
     if (body->internal_row >= 0 && (e->want & POL_REACTION))
       for (int i = 0; i < 4; i++)
         balance[i] += 2.0 * e->at->q[body->q + i] * e->at->lambda[body->internal_row];
@@ -275,7 +315,7 @@ static void write_joint_rows(const evaluation *e, const poli_joint_kernel *kerne
   }
   if (!(e->want & POL_ACCELERATION)) return;
   poli_joint_acceleration(kernel, first, second, rows);
-  if (!e->f->chart->direct || total) {
+  if (e->f->mapped || total) {
     /* B_c bias: the velocity map applied to the bias accelerations, or to all of them */
     poli_frame bias[2] = {*first, *second};
     double extra[POL_MAX_JOINT_ROWS];
@@ -358,7 +398,7 @@ static pol_status write_constraints(const evaluation *e)
     if (f->joints[k].row >= 0)
       write_joint_rows(e, &f->joints[k].kernel, f->joints[k].row, f->joints[k].slip_row);
   for (int k = 0; k < f->num_drives; k++) write_drive_row(e, &f->drives[k]);
-  for (int b = 0; b < f->num_bodies; b++) {
+  for (int b = 0; b < f->num_bodies && f->chart->num_internal; b++) {
     /* p.p - 1 and its time derivatives */
     const poli_placed_body *body = &f->bodies[b];
     const double *p = e->at->q + body->q, *pd = e->at->v ? e->at->v + body->v : NULL;
@@ -403,27 +443,59 @@ static void add_picked(double *values, poli_slot slot, const double *block, int 
     add_block(values, slot, block + (6 - rows) * width + 6 - cols, width, rows, cols);
 }
 
-/* C += A B, A 6 x 6 with `width` numbers a row, B 6 x dim */
-static void add_product(const double *A, int width, poli_map B, int dim, poli_map C)
+/* C += A B, A 6 x 6 with `width` numbers a row, B and C 6 x dim */
+static void add_product(const double *A, int width, poli_map_view B, int dim, double *C)
 {
   for (int i = 0; i < 6; i++)
     for (int k = 0; k < 6; k++) {
       double a = A[i * width + k];
       if (a == 0.0) continue;
-      for (int j = 0; j < dim; j++) C[i][j] += a * B[k][j];
+      for (int j = 0; j < dim; j++) C[i * dim + j] += a * B.entries[k * B.width + j];
     }
 }
 
 /* values[slot] += L^T inner, inner 6 x cols, L 6 x rows */
-static void add_pulled_back(double *values, poli_slot slot, poli_map L, poli_map inner, int rows,
-                            int cols)
+static void add_pulled_back(double *values, poli_slot slot, poli_map_view L, const double *inner,
+                            int rows, int cols)
 {
   for (int j = 0; j < cols; j++)
     for (int i = 0; i < rows; i++) {
       double sum = 0.0;
-      for (int k = 0; k < 6; k++) sum += L[k][i] * inner[k][j];
+      for (int k = 0; k < 6; k++) sum += L.entries[k * L.width + i] * inner[k * cols + j];
       values[slot.address + j * slot.stride + i] += sum;
     }
+}
+
+/* values[slot] += G of a frame of a flexible body for what acts on it, and what the inertia of the
+ * body adds to mass, damping and stiffness */
+static void add_flexible(const evaluation *e, int b)
+{
+  const poli_placed_body *body = &e->f->bodies[b];
+  const int reference = body->reference, stride = body->diagonal.stride;
+  const size_t n = (size_t)body->chart->num_modes + 6, at_slot = (size_t)body->diagonal.address;
+  const poli_chart_maps *base = e->rigid ? &e->rigid[reference] : NULL;
+  const poli_chart_point at = poli_formulation_point(e->f, e->at->q, e->at->v, e->at->vd, b);
+  double *M = e->wide, *D = M + n * n, *K = D + n * n, *workspace = K + n * n;
+  double *stiffness = e->out->stiffness + at_slot;
+  if (e->want & (POL_STIFFNESS | POL_GEOMETRIC_STIFFNESS))
+    poli_attached_add_gradient(&at, &e->frames[reference], &e->frames[b], base, e->wrench[b],
+                               stiffness, stride, K, workspace);
+  if (reference != b || !(e->want & (POL_MASS | POL_DAMPING | POL_STIFFNESS))) return;
+  poli_floating_matrices(body->place.flexible, e->f->gravity, &e->frames[b],
+                         poli_attached_modes(&at), M, D, e->want & POL_STIFFNESS ? K : NULL);
+  if (e->want & POL_MASS)
+    poli_attached_add_square(&body->place, base, M, POLI_L, e->out->mass + at_slot, stride,
+                             workspace);
+  if (e->want & POL_DAMPING) {
+    double *damping = e->out->damping + at_slot;
+    poli_attached_add_square(&body->place, base, D, POLI_L, damping, stride, workspace);
+    poli_attached_add_square(&body->place, base, M, POLI_N3, damping, stride, workspace);
+  }
+  if (e->want & POL_STIFFNESS) {
+    poli_attached_add_square(&body->place, base, K, POLI_L, stiffness, stride, workspace);
+    poli_attached_add_square(&body->place, base, D, POLI_N1, stiffness, stride, workspace);
+    poli_attached_add_square(&body->place, base, M, POLI_N2, stiffness, stride, workspace);
+  }
 }
 
 /* M_c = diag(J, m I) and D_c = d(w x J w)/dw = w~ J - (J w)~ of a body */
@@ -450,21 +522,25 @@ static void add_body(const evaluation *e, int b)
     return;
   }
   /* through the chart; e->wrench holds what the stiffness asked for acts on */
-  poli_chart_maps *maps = &e->maps[b];
-  poli_map by_acceleration = {{0.0}}, by_velocity = {{0.0}}, by_position = {{0.0}};
+  poli_map_view maps[4];
+  for (int m = POLI_L; m <= POLI_N3; m++)
+    maps[m] = poli_map_of(e->f->bodies, b, &e->maps, (poli_map_name)m);
+  double by_acceleration[6 * POLI_CHART_MAX_DIM] = {0.0},
+                             by_velocity[6 * POLI_CHART_MAX_DIM] = {0.0},
+                             by_position[6 * POLI_CHART_MAX_DIM] = {0.0};
   if (e->want & POL_MASS) {
-    add_product(mass, 6, maps->L, dim, by_acceleration);
-    add_pulled_back(e->out->mass, body->diagonal, maps->L, by_acceleration, dim, dim);
+    add_product(mass, 6, maps[POLI_L], dim, by_acceleration);
+    add_pulled_back(e->out->mass, body->diagonal, maps[POLI_L], by_acceleration, dim, dim);
   }
   if (e->want & POL_DAMPING) {
-    add_product(damping, 6, maps->L, dim, by_velocity);
-    add_product(mass, 6, maps->N3, dim, by_velocity);
-    add_pulled_back(e->out->damping, body->diagonal, maps->L, by_velocity, dim, dim);
+    add_product(damping, 6, maps[POLI_L], dim, by_velocity);
+    add_product(mass, 6, maps[POLI_N3], dim, by_velocity);
+    add_pulled_back(e->out->damping, body->diagonal, maps[POLI_L], by_velocity, dim, dim);
   }
   if (e->want & POL_STIFFNESS) {
-    add_product(damping, 6, maps->N1, dim, by_position);
-    add_product(mass, 6, maps->N2, dim, by_position);
-    add_pulled_back(e->out->stiffness, body->diagonal, maps->L, by_position, dim, dim);
+    add_product(damping, 6, maps[POLI_N1], dim, by_position);
+    add_product(mass, 6, maps[POLI_N2], dim, by_position);
+    add_pulled_back(e->out->stiffness, body->diagonal, maps[POLI_L], by_position, dim, dim);
   }
   if (e->want & (POL_STIFFNESS | POL_GEOMETRIC_STIFFNESS)) {
     poli_map gradient = {{0.0}};
@@ -501,11 +577,11 @@ static void add_rows(const evaluation *e, const int bodies[2], const poli_slot s
       if (!turned) add_block(values, slots[j], block + 6 - chart->dim, 12, num_rows, chart->dim);
       continue;
     }
-    double(*map)[POLI_CHART_MAX_DIM] = turned ? e->maps[body].N1 : e->maps[body].L;
+    const poli_map_view map = poli_map_of(e->f->bodies, body, &e->maps, turned ? POLI_N1 : POLI_L);
     for (int c = 0; c < chart->dim; c++)
       for (int r = 0; r < num_rows; r++) {
         double sum = 0.0;
-        for (int i = 0; i < 6; i++) sum += block[12 * r + i] * map[i][c];
+        for (int i = 0; i < 6; i++) sum += block[12 * r + i] * map.entries[i * map.width + c];
         values[slots[j].address + c * slots[j].stride + r] += sum;
       }
   }
@@ -520,13 +596,10 @@ static void add_joint_rows(const evaluation *e, const poli_placed_joint *joint, 
   if (slip > 0) add_rows(e, joint->kernel.body, joint->slip, slip, values, rows + held, turned);
 }
 
-/* What a block is multiplied with from the right; all but L are zero for direct charts. */
-typedef enum right_map { BY_L, BY_N1, BY_N2, BY_N3 } right_map;
-
 /* Adds a 12 x 12 block of two frames into the mass, stiffness or damping: L^T K L, or with another
- * map at the right. */
+ * map at the right; all but L are zero for direct charts. */
 static void add_square(const evaluation *e, const int body[2], const poli_slot coupling[2][2],
-                       double *values, double (*K)[12], right_map right)
+                       double *values, double (*K)[12], poli_map_name right)
 {
   for (int i = 0; i < 2; i++)
     for (int j = 0; j < 2; j++) {
@@ -534,28 +607,26 @@ static void add_square(const evaluation *e, const int body[2], const poli_slot c
       const double *block = K[6 * i] + 6 * j;
       if (row == POL_GROUND || col == POL_GROUND) continue;
       const poli_chart *above = e->f->bodies[row].chart, *beside = e->f->bodies[col].chart;
-      if (right != BY_L && beside->direct) continue;
+      if (right != POLI_L && beside->direct) continue;
       const poli_slot slot = coupling[i][j];
       if (above->direct && beside->direct) {
         add_picked(values, slot, block, 12, above->dim, beside->dim);
         continue;
       }
-      poli_map inner = {{0.0}};
+      double *inner = e->inner;
       if (!beside->direct) {
-        poli_chart_maps *maps = &e->maps[col];
-        add_product(block, 12,
-                    right == BY_L    ? maps->L
-                    : right == BY_N1 ? maps->N1
-                    : right == BY_N2 ? maps->N2
-                                     : maps->N3,
-                    beside->dim, inner);
+        memset(inner, 0, 6 * (size_t)beside->dim * sizeof *inner);
+        add_product(block, 12, poli_map_of(e->f->bodies, col, &e->maps, right), beside->dim, inner);
       }
       for (int r = 0; r < 6 && beside->direct; r++)
-        memcpy(inner[r], block + 12 * r + 6 - beside->dim, (size_t)beside->dim * sizeof **inner);
+        memcpy(inner + r * beside->dim, block + 12 * r + 6 - beside->dim,
+               (size_t)beside->dim * sizeof *inner);
       if (!above->direct)
-        add_pulled_back(values, slot, e->maps[row].L, inner, above->dim, beside->dim);
+        add_pulled_back(values, slot, poli_map_of(e->f->bodies, row, &e->maps, POLI_L), inner,
+                        above->dim, beside->dim);
       else
-        add_block(values, slot, inner[6 - above->dim], POLI_CHART_MAX_DIM, above->dim, beside->dim);
+        add_block(values, slot, inner + (6 - above->dim) * beside->dim, beside->dim, above->dim,
+                  beside->dim);
     }
 }
 
@@ -564,7 +635,7 @@ static void add_joint(const evaluation *e, const poli_placed_joint *joint)
   const poli_joint_kernel *kernel = &joint->kernel;
   const poli_frame *first = poli_frame_of(e->frames, kernel->body[0]),
                    *second = poli_frame_of(e->frames, kernel->body[1]);
-  int mapped = !e->f->chart->direct;
+  int mapped = e->f->mapped;
   double rows[POL_MAX_JOINT_ROWS][12], K[12][12];
   if (joint->row < 0) return;
   if (e->want & POL_JACOBIAN || (mapped && e->want & POL_CURVATURE))
@@ -579,7 +650,7 @@ static void add_joint(const evaluation *e, const poli_placed_joint *joint)
     double own[POL_MAX_JOINT_ROWS];
     poli_placed_multipliers(joint, e->at->lambda, own);
     poli_joint_stiffness(kernel, first, second, own, K);
-    add_square(e, kernel->body, joint->coupling, e->out->stiffness, K, BY_L);
+    add_square(e, kernel->body, joint->coupling, e->out->stiffness, K, POLI_L);
   }
 }
 
@@ -622,7 +693,7 @@ static pol_status add_coupling_end(const evaluation *e, const poli_placed_coupli
   }
   if (!(e->want & POL_GEOMETRIC_STIFFNESS)) return POL_OK;
   for (int k = 0; k < 144; k++) H[k / 12][k % 12] *= factor * e->at->lambda[coupling->row];
-  add_square(e, end->body, coupling->end[i].coupling, e->out->stiffness, H, BY_L);
+  add_square(e, end->body, coupling->end[i].coupling, e->out->stiffness, H, POLI_L);
   return POL_OK;
 }
 
@@ -647,11 +718,11 @@ static pol_status add_force(const evaluation *e, int k)
       blocks.by_velocity[i][j] = -blocks.by_velocity[i][j];
     }
   if (e->want & POL_DAMPING)
-    add_square(e, body, force->coupling, e->out->damping, blocks.by_velocity, BY_L);
+    add_square(e, body, force->coupling, e->out->damping, blocks.by_velocity, POLI_L);
   if (e->want & POL_STIFFNESS) {
-    add_square(e, body, force->coupling, e->out->stiffness, blocks.by_position, BY_L);
-    if (!e->f->chart->direct)
-      add_square(e, body, force->coupling, e->out->stiffness, blocks.by_velocity, BY_N1);
+    add_square(e, body, force->coupling, e->out->stiffness, blocks.by_position, POLI_L);
+    if (e->f->mapped)
+      add_square(e, body, force->coupling, e->out->stiffness, blocks.by_velocity, POLI_N1);
   }
   return POL_OK;
 }
@@ -676,15 +747,15 @@ static void add_armature(const evaluation *e, const poli_placed_armature *placed
       H[i][j] = J * ((linear + rest) * H[i][j] + g[i] * by_q[j]);
     }
   poli_slot const(*slots)[2] = placed->joint->coupling;
-  if (e->want & POL_MASS) add_square(e, body, slots, e->out->mass, M, BY_L);
+  if (e->want & POL_MASS) add_square(e, body, slots, e->out->mass, M, POLI_L);
   if (e->want & POL_DAMPING) {
-    add_square(e, body, slots, e->out->damping, D, BY_L);
-    add_square(e, body, slots, e->out->damping, M, BY_N3);
+    add_square(e, body, slots, e->out->damping, D, POLI_L);
+    add_square(e, body, slots, e->out->damping, M, POLI_N3);
   }
   if (!(e->want & POL_STIFFNESS)) return;
-  add_square(e, body, slots, e->out->stiffness, H, BY_L);
-  add_square(e, body, slots, e->out->stiffness, D, BY_N1);
-  add_square(e, body, slots, e->out->stiffness, M, BY_N2);
+  add_square(e, body, slots, e->out->stiffness, H, POLI_L);
+  add_square(e, body, slots, e->out->stiffness, D, POLI_N1);
+  add_square(e, body, slots, e->out->stiffness, M, POLI_N2);
 }
 
 /* dg/dlambda of friction: L^T of minus the derivatives of its wrenches */
@@ -698,13 +769,15 @@ static pol_status add_feedback(const evaluation *e, const poli_placed_force *for
     if (body[a] == POL_GROUND) continue;
     const poli_chart *chart = e->f->bodies[body[a]].chart;
     const poli_slot slot = force->feedback[a];
+    poli_map_view L = {NULL, 0};
+    if (!chart->direct) L = poli_map_of(e->f->bodies, body[a], &e->maps, POLI_L);
     for (int j = 0; j < cols; j++)
       for (int i = 0; i < chart->dim; i++) {
         double sum = 0.0;
         if (chart->direct)
           sum = by_lambda[6 * a + 6 - chart->dim + i][j];
         else
-          for (int k = 0; k < 6; k++) sum += e->maps[body[a]].L[k][i] * by_lambda[6 * a + k][j];
+          for (int k = 0; k < 6; k++) sum += L.entries[k * L.width + i] * by_lambda[6 * a + k][j];
         e->out->feedback[slot.address + j * slot.stride + i] += sum;
       }
   }
@@ -715,7 +788,7 @@ static pol_status add_matrices(evaluation *e)
 {
   const pol_formulation *f = e->f;
   pol_status status = POL_OK;
-  if (!f->chart->direct) {
+  if (f->mapped) {
     /* the chart's stiffness needs the wrenches that it turns */
     unsigned parts = 0;
     if (e->want & POL_STIFFNESS) parts |= POL_INERTIA | POL_FORCE;
@@ -723,7 +796,10 @@ static pol_status add_matrices(evaluation *e)
     if (parts) status = collect_wrenches(e, parts);
   }
   for (int b = 0; b < f->num_bodies; b++) {
-    add_body(e, b);
+    if (f->bodies[b].chart->num_modes)
+      add_flexible(e, b);
+    else
+      add_body(e, b);
     if (f->bodies[b].internal_row >= 0) add_unit_constraint(e, &f->bodies[b]);
   }
   for (int k = 0; k < f->num_armatures && e->want & (POL_MASS | POL_DAMPING | POL_STIFFNESS); k++)
@@ -733,7 +809,7 @@ static pol_status add_matrices(evaluation *e)
   for (int k = 0; k < f->num_forces && !status && e->want & POL_FEEDBACK; k++)
     if (f->forces[k].spring.load.num_rows > 0) status = add_feedback(e, &f->forces[k]);
   if (!status)
-    status = poli_expressions_add(f, e->at, NULL, e->want, e->out, e->frames, e->maps, e->inputs,
+    status = poli_expressions_add(f, e->at, NULL, e->want, e->out, e->frames, &e->maps, e->inputs,
                                   e->derivatives);
   if (!(e->want & (POL_JACOBIAN | POL_CURVATURE | POL_GEOMETRIC_STIFFNESS))) return status;
   for (int k = 0; k < f->num_joints; k++) add_joint(e, &f->joints[k]);
@@ -741,6 +817,26 @@ static pol_status add_matrices(evaluation *e)
   for (int k = 0; k < 2 * f->num_couplings && !status; k++)
     status = add_coupling_end(e, &f->couplings[k / 2], k % 2);
   return status;
+}
+
+/* A frame of a flexible body and its maps; the reference frame first, then the interfaces. */
+static void place_flexible(const evaluation *e, int b, const poli_chart_point *at, int needs_maps)
+{
+  const poli_placed_body *body = &e->f->bodies[b];
+  const poli_frame *reference = &e->frames[body->reference];
+  poli_chart_maps *base = e->rigid ? &e->rigid[body->reference] : NULL;
+  if (body->reference != b) {
+    poli_attached_frame(at, reference, &e->frames[b]);
+  } else {
+    body->place.base->frame(at, &e->frames[b]);
+    if (needs_maps && base) {
+      memset(base, 0, sizeof *base);
+      body->place.base->maps(at, reference, base);
+    }
+  }
+  if (needs_maps)
+    poli_attached_maps(at, reference, base, (e->want & matrix_terms) != 0, e->attached + body->maps,
+                       e->wide);
 }
 
 pol_status poli_formulation_evaluate(const pol_point *at, unsigned want, const pol_terms *out,
@@ -755,9 +851,18 @@ pol_status poli_formulation_evaluate(const pol_point *at, unsigned want, const p
                   .failed = scratch,
                   .frames = (poli_frame *)frames,
                   .wrench = (double(*)[WRENCH_SIZE])wrench,
-                  .maps = (poli_chart_maps *)(wrench + f->num_bodies * WRENCH_SIZE),
+                  .attached = wrench + f->num_bodies * WRENCH_SIZE,
                   .inputs = scratch + body_scratch(f)};
   pol_status status = POL_OK;
+  if (!f->chart->direct) {
+    e.maps.rigid = e.rigid = (poli_chart_maps *)e.attached;
+    e.attached += f->num_bodies * MAPS_SIZE;
+  }
+  e.maps.attached = e.attached;
+  if (f->mapped) {
+    e.inner = e.attached + f->num_attached;
+    e.wide = e.inner + 6 * f->widest;
+  }
   e.derivatives = e.inputs + f->network.num_inputs;
   *e.failed = 0.0;
   status = poli_functions_check(f, at->t, want, e.failed);
@@ -766,12 +871,17 @@ pol_status poli_formulation_evaluate(const pol_point *at, unsigned want, const p
   for (int b = 0; b < f->num_bodies; b++) {
     const poli_chart *chart = f->bodies[b].chart;
     poli_chart_point point = poli_formulation_point(f, at->q, at->v, at->vd, b);
+    const int needs_maps = !chart->direct && want & (matrix_terms | vector_terms);
+    if (chart->num_modes) {
+      place_flexible(&e, b, &point, needs_maps);
+      continue;
+    }
     chart->frame(&point, &e.frames[b]);
-    if (chart->direct || !(want & (matrix_terms | vector_terms))) continue;
-    memset(&e.maps[b], 0, sizeof e.maps[b]);
-    chart->maps(&point, &e.frames[b], &e.maps[b]);
+    if (!needs_maps) continue;
+    memset(&e.rigid[b], 0, sizeof e.rigid[b]);
+    chart->maps(&point, &e.frames[b], &e.rigid[b]);
   }
-  for (int k = 0; k < f->num_joints; k++) {
+  for (int k = 0; k < f->num_joints && f->has_disks; k++) {
     /* a disk that lies flat has no rows: another step may find it tilted */
     const poli_joint_kernel *kernel = &f->joints[k].kernel;
     if (kernel->disk &&

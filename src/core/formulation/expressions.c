@@ -11,12 +11,10 @@
 #include "formulation/expressions.h"
 #include "formulation/output.h"
 
-/* A vector of the velocities of one body. */
-typedef double body_vector[POLI_MAX_COORDINATES];
-
-/* The unit wrenches of a consumer, and the derivatives of a signal, in coordinates. */
+/* The unit wrenches of a consumer, or the derivatives of a signal, in the coordinates of two
+ * bodies, f->widest numbers each. */
 typedef struct shape {
-  body_vector part[2];
+  double *part[2];
 } shape;
 
 /* --- set-up ----------------------------------------------------------------------------------- */
@@ -112,7 +110,10 @@ static void visit_links(const pol_formulation *f, link_walk *w)
           const poli_target col = target_of(f, reads.body[b]);
           if (col.dim) visit(f, w, 0, row, col.v, col.dim, &link->coupling[a][b]);
         }
-        if (reads.state >= 0) visit(f, w, 0, row, f->state_v + reads.state, 1, &link->state[a]);
+        /* all columns of a body have the same rows, so that blocks have one stride */
+        if (reads.column >= 0)
+          visit(f, w, 0, row, w->coupling ? reads.owner.v : reads.column, reads.owner.dim,
+                &link->column[a]);
         if (reads.num_rows) visit(f, w, 1, row, reads.row, reads.num_rows, &link->feedback[a]);
       }
     }
@@ -221,11 +222,24 @@ int poli_expressions_read(const pol_formulation *formulation, poli_signal *signa
 
 /* --- values ----------------------------------------------------------------------------------- */
 
+static size_t shape_size(const pol_formulation *f)
+{
+  return 2 * (size_t)f->widest;
+}
+
+/* Shape `index` among those in scratch, set to zero. */
+static shape clear_shape(const pol_formulation *f, double *scratch, int index)
+{
+  double *first = scratch + (size_t)index * shape_size(f);
+  memset(first, 0, shape_size(f) * sizeof *first);
+  return (shape){{first, first + f->widest}};
+}
+
 size_t poli_expressions_scratch(const pol_formulation *formulation)
 {
   const poli_network *n = &formulation->network;
   return (size_t)n->num_weights + n->workspace +
-         (size_t)formulation->num_consumers * (sizeof(shape) / sizeof(double));
+         ((size_t)formulation->num_consumers + 2) * shape_size(formulation);
 }
 
 pol_status poli_expressions_inputs(const pol_formulation *formulation, const pol_point *at,
@@ -334,7 +348,7 @@ pol_status poli_expressions_balance(const pol_formulation *formulation, const po
 
 /* out += (row of a frame's six) map, the map of a body: L or N1; N1 = 0 where the chart is direct
  */
-static void add_row(const pol_formulation *f, const pol_point *at, const poli_chart_maps *maps,
+static void add_row(const pol_formulation *f, const pol_point *at, const poli_frame_maps *maps,
                     int body, const double row[6], int turned, double *out)
 {
   const poli_chart *chart = f->bodies[body].chart;
@@ -342,14 +356,13 @@ static void add_row(const pol_formulation *f, const pol_point *at, const poli_ch
     poli_directors_add_row(f, at, body, row, turned, out);
     return;
   }
-  for (int j = 0; j < chart->dim; j++) {
-    if (chart->direct) {
-      out[j] += turned ? 0.0 : row[6 - chart->dim + j];
-      continue;
-    }
-    const double(*map)[POLI_CHART_MAX_DIM] = turned ? maps[body].N1 : maps[body].L;
-    for (int i = 0; i < 6; i++) out[j] += row[i] * map[i][j];
+  if (chart->direct) {
+    for (int j = 0; j < chart->dim && !turned; j++) out[j] += row[6 - chart->dim + j];
+    return;
   }
+  const poli_map_view map = poli_map_of(f->bodies, body, maps, turned ? POLI_N1 : POLI_L);
+  for (int j = 0; j < chart->dim; j++)
+    for (int i = 0; i < 6; i++) out[j] += row[i] * map.entries[i * map.width + j];
 }
 
 /* The force with a unit effort and nothing else. */
@@ -368,9 +381,8 @@ static void set_unit(const poli_placed_force *force, int component, poli_changed
  * between two configurations. */
 static pol_status set_shape(const pol_formulation *f, const poli_consumer *consumer,
                             const pol_point *at, const poli_expression_way *way,
-                            const poli_frame *frames, const poli_chart_maps *maps, shape *G)
+                            const poli_frame *frames, const poli_frame_maps *maps, const shape *G)
 {
-  memset(G, 0, sizeof *G);
   if (consumer->force < 0) {
     G->part[0][0] = 1.0;
     return POL_OK;
@@ -410,10 +422,8 @@ pol_status poli_expressions_unit_force(const pol_formulation *formulation, const
   const int *body = unit.placed.kernel.body;
   poli_formulation_frames(f, at->q, at->v, body, frames);
   const pol_status status = poli_placed_wrenches(&unit.placed, at, &frames[0], &frames[1], wrench);
-  for (int a = 0; a < 2 && !status; a++) {
-    const poli_target to = target_of(f, body[a]);
-    for (int i = 0; i < to.dim; i++) out[to.v + i] += wrench[a][6 - to.dim + i];
-  }
+  for (int a = 0; a < 2 && !status; a++)
+    if (body[a] != POL_GROUND) poli_formulation_pull_back(f, at->q, body[a], wrench[a], out);
   return status;
 }
 
@@ -444,8 +454,9 @@ static void add_link(const pol_formulation *f, const poli_link *link, unsigned w
         subtract_outer(out->damping, link->coupling[a][b], weight, column, rows, by_v->part[b],
                        cols);
     }
-    if (g->reads.state >= 0 && want & POL_DAMPING)
-      subtract_outer(out->damping, link->state[a], weight, column, rows, &one, 1);
+    if (g->reads.column >= 0 && want & (g->reads.of_position ? POL_STIFFNESS : POL_DAMPING))
+      subtract_outer(g->reads.of_position ? out->stiffness : out->damping, link->column[a], weight,
+                     column, rows, &one, 1);
     if (g->reads.num_rows && want & POL_FEEDBACK)
       subtract_outer(out->feedback, link->feedback[a], weight, column, rows, g->lambda,
                      g->reads.num_rows);
@@ -454,18 +465,20 @@ static void add_link(const pol_formulation *f, const poli_link *link, unsigned w
 
 pol_status poli_expressions_add(const pol_formulation *formulation, const pol_point *at,
                                 const poli_expression_way *way, unsigned want, const pol_terms *out,
-                                const poli_frame *frames, const poli_chart_maps *maps,
+                                const poli_frame *frames, const poli_frame_maps *maps,
                                 const double *x, double *scratch)
 {
   const pol_formulation *f = formulation;
   const poli_network *n = &f->network;
-  double *weights = scratch + (size_t)f->num_consumers * (sizeof(shape) / sizeof(double));
-  shape *G = (shape *)scratch;
+  /* shapes: those of the consumers, then the derivatives of a signal by q and by v */
+  const int consumers = f->num_consumers;
+  double *weights = scratch + ((size_t)consumers + 2) * shape_size(f);
   for (int i = 0; i < n->num_states && want & POL_MASS; i++)
     out->mass[pol_pattern_address(f->coupling, f->state_v + i, f->state_v + i)] += 1.0;
   if (!(want & (POL_DAMPING | POL_STIFFNESS | POL_FEEDBACK))) return POL_OK;
-  for (int c = 0; c < f->num_consumers; c++) {
-    pol_status status = set_shape(f, &f->consumers[c], at, way, frames, maps, &G[c]);
+  for (int c = 0; c < consumers; c++) {
+    const shape G = clear_shape(f, scratch, c);
+    pol_status status = set_shape(f, &f->consumers[c], at, way, frames, maps, &G);
     if (status) return status;
   }
 
@@ -473,9 +486,10 @@ pol_status poli_expressions_add(const pol_formulation *formulation, const pol_po
   const double share = way && way->q0 ? 0.5 : 1.0;
   poli_network_weights(n, 0, x, weights, weights + n->num_weights);
   for (int input = 0; input < n->num_inputs; input++) {
-    shape by_q = {{{0.0}}}, by_v = {{{0.0}}};
     poli_signal_gradient g;
     if (f->link_start[input] == f->link_start[input + 1]) continue;
+    const shape by_q = clear_shape(f, scratch, consumers);
+    const shape by_v = clear_shape(f, scratch, consumers + 1);
     pol_status status = poli_signal_derivatives(f, &n->inputs[input], at, frames, &g);
     if (status) return status;
     for (int b = 0; b < 2; b++) {
@@ -485,9 +499,12 @@ pol_status poli_expressions_add(const pol_formulation *formulation, const pol_po
       add_row(f, at, maps, body, g.velocity + 6 * b, 1, by_q.part[b]);
       add_row(f, at, maps, body, g.velocity + 6 * b, 0, by_v.part[b]);
     }
-    for (int l = f->link_start[input]; l < f->link_start[input + 1]; l++)
+    for (int l = f->link_start[input]; l < f->link_start[input + 1]; l++) {
+      double *column = scratch + (size_t)f->links[l].consumer * shape_size(f);
+      const shape G = {{column, column + f->widest}};
       add_link(f, &f->links[l], want, out, &g, &by_q, &by_v, weights[f->links[l].weight], share,
-               &G[f->links[l].consumer]);
+               &G);
+    }
   }
   return POL_OK;
 }

@@ -68,8 +68,8 @@ const poli_placed_force *poli_expressions_force(const pol_formulation *formulati
 const poli_placed_force *poli_expressions_actuator(const poli_placed_force *force,
                                                    poli_changed_force *changed);
 
-/* out (nv) += the generalized force of a unit effort of a force, without its function of time; for
- * direct charts.  The components are those of its expressions, whether it has these or not. */
+/* out (nv) += the generalized force of a unit effort of a force, without its function of time.  The
+ * components are those of its expressions, whether it has these or not. */
 pol_status poli_expressions_unit_force(const pol_formulation *formulation, const pol_point *at,
                                        int force, int component, double *out);
 
@@ -90,7 +90,7 @@ typedef struct poli_expression_way {
  * directors, and for discrete forces, with a way, rigid frames and no maps; else way is NULL. */
 pol_status poli_expressions_add(const pol_formulation *formulation, const pol_point *at,
                                 const poli_expression_way *way, unsigned want, const pol_terms *out,
-                                const poli_frame *frames, const poli_chart_maps *maps,
+                                const poli_frame *frames, const poli_frame_maps *maps,
                                 const double *x, double *scratch);
 
 /* Says what is wrong with expressions: from 1 on the forces whose expression is not finite, then a
@@ -100,22 +100,24 @@ void poli_expressions_blame(const pol_formulation *formulation, int number, char
                             size_t size);
 
 /* --- signals.c: values of signals (mechanism/signal.h) and their derivatives by what they depend
- * on: frames of at most two bodies, multipliers of one joint or drive, or one state -------------
+ * on: frames of at most two bodies, multipliers of one joint or drive, or one state or mode -----
  */
 
 /* What a signal depends on, wherever it is evaluated. */
 typedef struct poli_signal_reads {
-  int body[2];  /* POL_GROUND for none */
-  int row;      /* of the first multiplier */
-  int num_rows; /* 0 for none */
-  int state;    /* index, or -1 */
+  int body[2];       /* POL_GROUND for none */
+  int row;           /* of the first multiplier */
+  int num_rows;      /* 0 for none */
+  int column;        /* a velocity, of a state or a mode; -1 for none */
+  poli_target owner; /* the velocities of the state, or of the body of the mode */
+  int of_position;   /* not that velocity, but its coordinate, the amplitude of the mode */
 } poli_signal_reads;
 
 /* Variations and velocities are those of mechanism/joint.h: (dphi1, dx1, dphi2, dx2). */
 typedef struct poli_signal_gradient {
   poli_signal_reads reads;
   double position[12], velocity[12]; /* by the frames of both bodies */
-  double lambda[POL_MAX_JOINT_ROWS]; /* by the multipliers; by the state it is 1 */
+  double lambda[POL_MAX_JOINT_ROWS]; /* by the multipliers; by the velocity or coordinate it is 1 */
 } poli_signal_gradient;
 
 /* The joints are numbered already; the signal is no variable, and no reaction of a joint without

@@ -6,11 +6,13 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "formulation/attached.h"
 #include "formulation/expressions.h"
 #include "formulation/formulation.h"
 #include "formulation/step_equations.h"
 #include "lie/small.h"
 #include "mechanism/builder.h"
+#include "mechanism/flexible.h"
 #include "mechanism/inertia.h"
 #include "mechanism/rolling.h"
 
@@ -123,6 +125,11 @@ pol_status pol_formulation_supports(const pol_mechanism *mechanism, pol_formulat
   for (int b = 0; b < pol_mechanism_num_bodies(mechanism); b++) {
     const pol_body *body = pol_mechanism_body(mechanism, b);
     const poli_chart *chart = poli_chart_of_body(kind, body);
+    if (body->flexible && (kind == POL_SO3_PIVOT || kind == POL_DIRECTORS)) {
+      snprintf(message, size, "%s does not support flexible bodies, such as '%s'",
+               pol_formulation_name(kind), body->flexible->name);
+      return POL_BAD_ARGUMENT;
+    }
     if (kind == POL_SO3_PIVOT && !body->point && pivot_joint(mechanism, b) < 0) {
       snprintf(message, size, "so3 needs a spherical joint to the ground for body '%s'",
                body->name);
@@ -194,11 +201,20 @@ static void eliminate_pivots(pol_formulation *f)
     const pol_joint *joint = pol_mechanism_joint(f->mechanism, k);
     const pol_marker *on_body = fixed_point(f->mechanism, k, b);
     int other = pol_mechanism_marker(f->mechanism, joint->marker[0]) == on_body;
-    poli_v3_copy(on_body->position, f->bodies[b].arm);
+    poli_v3_copy(on_body->position, f->bodies[b].place.arm);
     poli_v3_copy(pol_mechanism_marker(f->mechanism, joint->marker[other])->position,
-                 f->bodies[b].pivot);
+                 f->bodies[b].place.pivot);
     f->joints[k].row = -1;
   }
+}
+
+/* Room for the maps of a frame of a flexible body, and for the forces on its modes. */
+static void place_attached(pol_formulation *f, int b)
+{
+  poli_placed_body *body = &f->bodies[b];
+  body->maps = f->num_attached;
+  f->num_attached += poli_attached_size(body->chart);
+  if (body->reference == b) f->num_attached += (size_t)body->chart->num_modes;
 }
 
 /* Sets the kernels up and numbers coordinates, constraints and histories: those of couplings follow
@@ -206,8 +222,10 @@ static void eliminate_pivots(pol_formulation *f)
 static void number(pol_formulation *f)
 {
   int row = 0, q = 0, v = 0;
-  for (int k = 0; k < f->num_joints; k++)
+  for (int k = 0; k < f->num_joints; k++) {
     poli_joint_kernel_setup(&f->joints[k].kernel, f->mechanism, k);
+    f->has_disks |= f->joints[k].kernel.disk != 0;
+  }
   for (int k = 0; k < f->num_forces; k++)
     poli_force_kernel_setup(&f->forces[k].kernel, f->mechanism, k);
   for (int k = 0; k < f->num_drives; k++) {
@@ -242,6 +260,13 @@ static void number(pol_formulation *f)
   }
   for (int b = 0; b < f->num_bodies; b++) {
     poli_placed_body *body = &f->bodies[b];
+    if (body->chart->num_modes > 0) place_attached(f, b);
+    if (body->reference != b) {
+      body->q = f->bodies[body->reference].q;
+      body->v = f->bodies[body->reference].v;
+      body->internal_row = -1;
+      continue;
+    }
     body->q = q;
     body->v = v;
     q += body->chart->nq;
@@ -308,6 +333,7 @@ static void visit_blocks(pol_formulation *f, block_walk *w)
 {
   for (int b = 0; b < f->num_bodies; b++) {
     poli_placed_body *body = &f->bodies[b];
+    if (w->blocks[COUPLING] && body->reference != b) continue;
     visit(w, COUPLING, body->v, body->chart->dim, body, &body->diagonal);
     if (body->internal_row >= 0)
       visit(w, CONSTRAINT, body->internal_row, body->chart->num_internal, body, &body->internal);
@@ -384,10 +410,13 @@ static void describe_balance(const pol_formulation *f, int equation, char *text,
     const int middle = low + (high - low) / 2;
     *(f->bodies[middle].v <= equation ? &low : &high) = middle;
   }
-  body += low;
+  body = &f->bodies[f->bodies[low].reference];
   const char *name = body->body->name;
   int component = equation - body->v, rotations = body->chart->num_rotations;
-  if (component >= rotations)
+  const int mode = component - (body->chart->dim - body->chart->num_modes);
+  if (body->chart->num_modes && mode >= 0)
+    snprintf(text, size, "body '%s', mode %d", name, mode + 1);
+  else if (component >= rotations)
     snprintf(text, size, "body '%s', force %c", name, axes[component - rotations]);
   else if (rotations == 3)
     snprintf(text, size, "body '%s', torque %c", name, axes[component]);
@@ -517,15 +546,41 @@ static void update_history(double t, const double *q, double *history, void *use
 
 /* --- life cycle ------------------------------------------------------------------------------- */
 
+/* The chart that all frames of a flexible body share. */
+static void choose_attached_chart(pol_formulation *f, int b)
+{
+  poli_placed_body *placed = &f->bodies[b];
+  const pol_flexible_body *body = placed->body->flexible;
+  placed->place.base = placed->chart;
+  placed->place.flexible = body;
+  if (placed->reference != b) {
+    placed->chart = f->bodies[placed->reference].chart;
+    placed->place.interface = &body->interfaces[placed->body->interface - 1];
+    return;
+  }
+  poli_chart *chart = &f->charts[f->num_flexible++];
+  *chart = poli_attached_chart(placed->chart, body);
+  placed->chart = chart;
+  snprintf(f->not_rigid_bodies, sizeof f->not_rigid_bodies,
+           "the method needs rigid bodies and point masses; body '%.100s' is flexible", body->name);
+}
+
 /* The bodies' charts and the group that their factors make, with one for all states. */
 static pol_status choose_charts(pol_formulation *f)
 {
   int num_factors = 0;
   f->dae.constant_mass = 1;
+  f->widest = 6;
   for (int b = 0; b < f->num_bodies; b++) {
-    f->bodies[b].body = pol_mechanism_body(f->mechanism, b);
-    f->bodies[b].chart = poli_chart_of_body(f->kind, f->bodies[b].body);
-    const poli_chart *chart = f->bodies[b].chart;
+    poli_placed_body *placed = &f->bodies[b];
+    placed->body = pol_mechanism_body(f->mechanism, b);
+    placed->chart = poli_chart_of_body(f->kind, placed->body);
+    placed->reference = poli_flexible_parent(placed->body, b);
+    if (placed->body->flexible) choose_attached_chart(f, b);
+    const poli_chart *chart = placed->chart;
+    f->mapped |= !chart->direct;
+    if (chart->dim > f->widest) f->widest = chart->dim;
+    if (placed->reference != b) continue;
     const int reals = chart->dim - chart->factor_dim;
     f->factors[num_factors++] = (pol_factor){.kind = chart->kind, .dim = chart->factor_dim};
     if (reals) f->factors[num_factors++] = (pol_factor){.kind = POL_REAL, .dim = reals};
@@ -552,7 +607,8 @@ static double find_length(const pol_mechanism *mechanism, const pol_dae *dae)
   double length = 0.0;
   int rigid = 0, rotations = 0;
   for (int b = 0; b < pol_mechanism_num_bodies(mechanism); b++)
-    rigid += !pol_mechanism_body(mechanism, b)->point;
+    rigid += !pol_mechanism_body(mechanism, b)->point &&
+             pol_mechanism_body(mechanism, b)->interface == 0;
   for (int i = 0; i < dae->group.num_factors; i++)
     rotations += dae->group.factors[i].kind != POL_REAL;
   if (!dae->pure && rotations < rigid) return 0.0;
@@ -582,8 +638,16 @@ static pol_status build(pol_formulation *f)
     armatures += has_armature(pol_mechanism_joint(f->mechanism, k));
   }
   const int states = pol_mechanism_num_states(f->mechanism);
+  int flexible = 0;
+  for (int b = 0; b < f->num_bodies; b++) {
+    const pol_body *body = pol_mechanism_body(f->mechanism, b);
+    if (!body->flexible || body->interface > 0) continue;
+    flexible++;
+    f->num_modes += body->flexible->num_modes;
+  }
   poli_arena arena = {0};
   do {
+    POLI_TAKE(&arena, f->charts, flexible);
     POLI_TAKE(&arena, f->factors, 2 * f->num_bodies + 1);
     POLI_TAKE(&arena, f->bodies, f->num_bodies);
     POLI_TAKE(&arena, f->joints, f->num_joints);
@@ -594,7 +658,7 @@ static pol_status build(pol_formulation *f)
     POLI_TAKE(&arena, f->drives, f->num_drives);
     POLI_TAKE(&arena, f->couplings, f->num_couplings);
     POLI_TAKE(&arena, f->mass_blocks, f->num_bodies + 2);
-    POLI_TAKE(&arena, f->pure, POLI_MAX_COORDINATES * f->num_bodies + states);
+    POLI_TAKE(&arena, f->pure, POLI_MAX_COORDINATES * f->num_bodies + f->num_modes + states);
   } while (poli_arena_again(&arena));
   f->memory = arena.memory;
   if (!f->memory) return POL_NO_MEMORY;
@@ -631,9 +695,11 @@ static pol_status build(pol_formulation *f)
   f->dae.singular = may_be_singular ? singular : NULL;
   f->dae.blame = poli_formulation_blame;
   f->dae.user = f;
-  for (int b = 0; b < f->num_bodies; b++) f->mass_blocks[b] = f->bodies[b].v;
-  f->mass_blocks[f->num_bodies] = f->state_v;
-  f->mass_blocks[f->num_bodies + 1] = f->dae.group.nv;
+  int num_blocks = 0;
+  for (int b = 0; b < f->num_bodies; b++)
+    if (f->bodies[b].reference == b) f->mass_blocks[num_blocks++] = f->bodies[b].v;
+  f->mass_blocks[num_blocks++] = f->state_v;
+  f->mass_blocks[num_blocks] = f->dae.group.nv;
   f->dae.extension = &f->extension;
   for (int k = 0; k < f->num_forces && !f->extension.not_conserved; k++) {
     const pol_force *force = f->forces[k].kernel.force;
@@ -645,14 +711,14 @@ static pol_status build(pol_formulation *f)
         force->name, pol_beam_strain_name(force->strain));
     f->extension.not_conserved = f->not_conserved;
   }
-  if (f->num_armatures > 0) {
-    f->extension.not_rigid_bodies = f->not_rigid_bodies; /* they couple the masses of two bodies */
-  } else {
-    f->extension.num_mass_blocks = f->num_bodies + 1;
+  if (f->num_armatures > 0 || f->num_flexible > 0)
+    f->extension.not_rigid_bodies = f->not_rigid_bodies;
+  if (f->num_armatures == 0) { /* they couple the masses of two bodies */
+    f->extension.num_mass_blocks = num_blocks;
     f->extension.mass_blocks = f->mass_blocks;
   }
   if ((f->kind == POL_SO3XR3 || f->kind == POL_SO3XR3_SPATIAL) && f->num_armatures == 0 &&
-      (status = poli_formulation_set_rigid_bodies(f)))
+      f->num_flexible == 0 && (status = poli_formulation_set_rigid_bodies(f)))
     return status;
   int varies = f->kind == POL_EULER_PARAMETERS && !f->dae.constant_mass && !f->dae.num_states;
   return varies ? poli_formulation_add_step_equations(f) : POL_OK;

@@ -16,22 +16,49 @@ typedef struct poli_slot {
   int address, stride;
 } poli_slot;
 
-/* A body, where its coordinates start and where its block is. */
+/* A body, where its coordinates start and where its block is.  An interface of a flexible body has
+ * the coordinates of its reference frame. */
 typedef struct poli_placed_body {
   const pol_body *body;
   const poli_chart *chart; /* its coordinates */
   int q, v;                /* of its first configuration number and velocity */
   int internal_row;        /* of its first constraint of its own, or -1 */
+  int reference;           /* the body whose coordinates it has: itself, unless an interface */
   poli_slot diagonal;      /* in coupling */
   poli_slot internal;      /* in constraint: its own rows and columns */
-  double arm[3], pivot[3]; /* so3: see chart.h */
+  poli_chart_place place;
+  size_t maps; /* of a flexible body: where its maps are, see poli_frame_maps */
 } poli_placed_body;
+
+/* Where the maps of all bodies are whose charts are not direct: those of the charts of rigid bodies
+ * (of reference frames, too), and those of the frames of flexible bodies. */
+typedef struct poli_frame_maps {
+  const poli_chart_maps *rigid; /* one a body; NULL if the formulation's chart is direct */
+  const double *attached;
+} poli_frame_maps;
+
+/* One of the maps of a body: 6 rows with `width` numbers each. */
+typedef struct poli_map_view {
+  const double *entries;
+  int width;
+} poli_map_view;
+
+static inline poli_map_view poli_map_of(const poli_placed_body *bodies, int body,
+                                        const poli_frame_maps *maps, poli_map_name name)
+{
+  const poli_placed_body *placed = &bodies[body];
+  if (placed->chart->num_modes > 0)
+    return (poli_map_view){maps->attached + placed->maps +
+                               6 * (size_t)name * (size_t)placed->chart->dim,
+                           placed->chart->dim};
+  return (poli_map_view){(&maps->rigid[body].L)[name][0], POLI_CHART_MAX_DIM};
+}
 
 /* A joint, its rows and where its blocks are.  Bodies that are the ground have no blocks. */
 typedef struct poli_placed_joint {
-  poli_joint_kernel kernel;
   int row;      /* of its first constraint; -1 if the coordinates satisfy it by themselves */
   int slip_row; /* of its first non-holonomic constraint, if it has any */
+  poli_joint_kernel kernel;
   poli_slot coupling[2][2]; /* in coupling: rows of body i, columns of body j */
   poli_slot jacobian[2];    /* in constraint: its rows, columns of body i */
   poli_slot slip[2];        /* the same of its non-holonomic rows */
@@ -83,10 +110,10 @@ typedef struct poli_consumer {
 } poli_consumer;
 
 /* A consumer and a signal that it depends on: where the derivatives go, by target and by the
- * bodies, multipliers or state that the signal reads. */
+ * bodies, multipliers, state or mode that the signal reads. */
 typedef struct poli_link {
   int consumer, weight;
-  poli_slot coupling[2][2], feedback[2], state[2];
+  poli_slot coupling[2][2], feedback[2], column[2];
 } poli_link;
 
 /* A drive; `placed` holds its row and blocks, and its kernel as if f were 0. */
@@ -114,7 +141,12 @@ typedef struct poli_placed_armature {
 struct pol_formulation {
   const pol_mechanism *mechanism;
   pol_formulation_kind kind;
-  const poli_chart *chart; /* of the rigid bodies; if it is direct, no body needs maps */
+  const poli_chart *chart;     /* of the rigid bodies */
+  int mapped;                  /* a body has a chart that is not direct */
+  int widest;                  /* the largest dim of a chart, at least 6 */
+  int num_flexible, num_modes; /* flexible bodies, modes of all of them */
+  poli_chart *charts;          /* of the flexible bodies */
+  size_t num_attached;         /* numbers of scratch for their maps and forces on their modes */
   double gravity[3];
   int num_bodies, num_joints, num_forces, num_drives, num_couplings;
   void *memory;        /* holds the arrays of elements */
@@ -123,6 +155,7 @@ struct pol_formulation {
   int *mass_blocks;    /* of the extension */
   poli_placed_body *bodies;
   poli_placed_joint *joints;
+  int has_disks; /* some joints roll with a disk */
   int num_coordinates;
   poli_placed_coordinate *coordinates; /* of one joint after the other */
   int num_turns;
@@ -206,10 +239,25 @@ void poli_formulation_frame(const pol_formulation *formulation, const double *q,
 void poli_formulation_frames(const pol_formulation *formulation, const double *q, const double *v,
                              const int body[2], poli_frame frames[2]);
 
+/* Sets the coordinates of a body: those of its frame from the values of `body`, those of its modes
+ * from amplitudes and rates.  Does nothing for an interface. */
+void poli_placed_set(const poli_placed_body *placed, const pol_body *body, const double *amplitudes,
+                     const double *rates, double *q, double *v);
+
+/* out (nv) += L^T wrench of a body at q.  Not for directors. */
+void poli_formulation_pull_back(const pol_formulation *formulation, const double *q, int body,
+                                const double wrench[6], double *out);
+/* A quantity with these derivatives by the variations and by the velocities of the frame of a body:
+ * adds its derivatives by q and v, times weight, to by_q and by_v (nv).  For formulations whose
+ * chart is direct.  Allocates: POL_NO_MEMORY. */
+pol_status poli_formulation_add_rows(const pol_formulation *formulation, const pol_point *at,
+                                     int body, double weight, const double position[6],
+                                     const double velocity[6], double *by_q, double *by_v);
+
 /* One component of a body's velocity (0 .. 2 angular in body axes, 3 .. 5 of the centre of mass in
  * global axes) as a function of v: it is row . v.  impulse (nv, as row) is the
- * generalized momentum of that body at unit velocity in this component.  Returns the mass or moment
- * of inertia of the component.  Not for directors. */
+ * generalized momentum of that body at unit velocity in this component, 0 of an interface.  Returns
+ * the mass or moment of inertia of the component.  Not for directors. */
 double poli_formulation_velocity_row(const pol_formulation *formulation, const double *q, int body,
                                      int component, double *row, double *impulse);
 

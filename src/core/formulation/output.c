@@ -1,13 +1,27 @@
 /* What a mechanism does, read from coordinates: initial values, states of bodies and markers,
  * reactions, energies, power, momenta. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "formulation/attached.h"
 #include "formulation/directors.h"
 #include "formulation/expressions.h"
 #include "formulation/formulation.h"
 #include "formulation/output.h"
 #include "lie/small.h"
+
+void poli_placed_set(const poli_placed_body *placed, const pol_body *body, const double *amplitudes,
+                     const double *rates, double *q, double *v)
+{
+  const poli_chart *base = placed->place.base;
+  const size_t size = (size_t)placed->chart->num_modes * sizeof *q;
+  if (placed->place.interface) return;
+  (base ? base : placed->chart)->coordinates(body, q + placed->q, v + placed->v);
+  if (!base) return;
+  memcpy(q + placed->q + base->nq, amplitudes, size);
+  memcpy(v + placed->v + base->dim, rates, size);
+}
 
 void pol_formulation_initial(const pol_formulation *formulation, double *q, double *v,
                              unsigned char *keep)
@@ -15,19 +29,25 @@ void pol_formulation_initial(const pol_formulation *formulation, double *q, doub
   memset(keep, 0, (size_t)formulation->dae.group.nv);
   for (int b = 0; b < formulation->num_bodies; b++) {
     const poli_placed_body *placed = &formulation->bodies[b];
+    const pol_flexible_body *flexible = placed->body->flexible;
     unsigned given = placed->body->given;
-    placed->chart->coordinates(placed->body, q + placed->q, v + placed->v);
+    if (placed->reference != b) continue;
+    poli_placed_set(placed, placed->body, flexible ? flexible->amplitudes : NULL,
+                    flexible ? flexible->rates : NULL, q, v);
     if (formulation->kind == POL_SO3_PIVOT && !placed->body->point && given == POL_GIVEN_VELOCITY) {
       /* the least Omega with R (arm x Omega) nearest to the given velocity of the centre of mass */
       double R[9], local[3], *omega = v + placed->v;
-      const double square = poli_v3_dot(placed->arm, placed->arm);
+      const double square = poli_v3_dot(placed->place.arm, placed->place.arm);
       pol_quat_to_matrix(placed->body->rotation, R);
       poli_m3_apply_transposed(R, placed->body->velocity, local);
-      poli_v3_cross(local, placed->arm, omega);
+      poli_v3_cross(local, placed->place.arm, omega);
       for (int i = 0; i < 3; i++) omega[i] = square > 0.0 ? omega[i] / square : 0.0;
     }
     if (given & POL_GIVEN_ANGULAR_VELOCITY)
       memset(keep + placed->v, 1, (size_t)placed->chart->num_rotations);
+    /* joints rather move bodies than deform them */
+    memset(keep + placed->v + placed->chart->dim - placed->chart->num_modes, 1,
+           (size_t)placed->chart->num_modes);
   }
   for (int i = 0; i < formulation->network.num_states; i++) {
     q[formulation->state_q + i] = 0.0;
@@ -76,6 +96,18 @@ void pol_formulation_body_state(const pol_formulation *formulation, const double
 {
   const poli_instant now = instant_of(formulation, q, v);
   poli_instant_body(&now, body, state);
+}
+
+int pol_formulation_modes(const pol_formulation *formulation, const double *q, const double *v,
+                          int body, double *amplitudes, double *rates)
+{
+  const poli_placed_body *placed = &formulation->bodies[body];
+  const int count = placed->body->interface > 0 ? 0 : placed->chart->num_modes;
+  if (!count) return 0;
+  const size_t size = (size_t)count * sizeof *q;
+  if (amplitudes) memcpy(amplitudes, q + placed->q + placed->place.base->nq, size);
+  if (rates) memcpy(rates, v + placed->v + placed->place.base->dim, size);
+  return count;
 }
 
 void poli_instant_marker(const poli_instant *now, int marker, pol_marker_state *state)
@@ -395,21 +427,54 @@ void pol_formulation_coupling_effort(const pol_formulation *formulation, const p
 
 /* --- energy, power, momentum ------------------------------------------------------------------ */
 
-void poli_instant_energy(const poli_instant *now, pol_energy *energy)
+/* Adds what a body has of the momentum; `spin` is its inertia times its angular velocity. */
+static inline void add_momentum(const pol_body *body, const poli_frame *frame, const double spin[3],
+                                pol_momentum *momentum)
+{
+  double global[3];
+  poli_m3_apply(frame->R, spin, global);
+  poli_v3_add_scaled(body->mass, frame->u, momentum->linear);
+  poli_v3_add(global, momentum->angular, momentum->angular);
+  poli_v3_add_scaled_cross(body->mass, frame->x, frame->u, momentum->angular);
+}
+
+/* The same of a flexible body. */
+static void add_floating_momentum(const pol_body *body, const poli_frame *frame, poli_modes modes,
+                                  pol_momentum *momentum)
+{
+  double linear[3], angular[3];
+  poli_floating_momentum(body->flexible, frame, modes, linear, angular);
+  poli_v3_add(linear, momentum->linear, momentum->linear);
+  poli_v3_add(angular, momentum->angular, momentum->angular);
+}
+
+void poli_instant_energy(const poli_instant *now, pol_energy *energy, pol_momentum *momentum)
 {
   const pol_formulation *formulation = now->formulation;
   const pol_point *at = &now->at;
   energy->kinetic = energy->potential = 0.0;
+  if (momentum) *momentum = (pol_momentum){{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
   for (int b = 0; b < formulation->num_bodies; b++) {
     const pol_body *body = pol_mechanism_body(formulation->mechanism, b);
     const double *rates = at->v + formulation->bodies[b].v;
     poli_frame own;
+    if (body->interface > 0) continue;
     const poli_frame *frame = poli_instant_frame(now, b, &own);
-    double momentum[3], twice = 0.0;
-    poli_m3_apply(body->inertia, frame->w, momentum);
+    if (body->flexible) {
+      const poli_chart_point point = poli_formulation_point(formulation, at->q, at->v, NULL, b);
+      const poli_modes modes = poli_attached_modes(&point);
+      energy->kinetic += poli_floating_kinetic(body->flexible, frame, modes);
+      energy->potential +=
+          poli_floating_potential(body->flexible, formulation->gravity, frame, modes);
+      if (momentum) add_floating_momentum(body, frame, modes, momentum);
+      continue;
+    }
+    double spin[3], twice = 0.0;
+    poli_m3_apply(body->inertia, frame->w, spin);
+    if (momentum) add_momentum(body, frame, spin, momentum);
     energy->kinetic += 0.5 * body->mass * poli_v3_dot(frame->u, frame->u);
     if (!formulation->bodies[b].chart->polynomial) {
-      twice = poli_v3_dot(momentum, frame->w);
+      twice = poli_v3_dot(spin, frame->w);
     } else { /* directors need not be rigid */
       for (int i = 0; i < 9; i++)
         twice += poli_director_inertia(body, i / 3, i % 3) *
@@ -438,7 +503,7 @@ void poli_instant_energy(const poli_instant *now, pol_energy *energy)
 void pol_formulation_energy(const pol_formulation *formulation, const pol_point *at,
                             pol_energy *energy)
 {
-  poli_instant_energy(&(poli_instant){formulation, *at, NULL}, energy);
+  poli_instant_energy(&(poli_instant){formulation, *at, NULL}, energy, NULL);
 }
 
 void poli_instant_power(const poli_instant *now, pol_power *power)
@@ -447,6 +512,13 @@ void poli_instant_power(const poli_instant *now, pol_power *power)
   const pol_point *at = &now->at;
   double x[POLI_MAX_INPUTS];
   *power = (pol_power){0.0, 0.0, 0.0};
+  for (int b = 0; b < formulation->num_bodies && formulation->num_flexible > 0; b++) {
+    const poli_placed_body *body = &formulation->bodies[b];
+    if (body->chart->num_modes == 0 || body->reference != b) continue;
+    const poli_chart_point point = poli_formulation_point(formulation, at->q, at->v, NULL, b);
+    power->dissipated +=
+        poli_floating_dissipation(body->body->flexible, poli_attached_modes(&point));
+  }
   if (formulation->num_forces == 0 && formulation->num_drives == 0) return;
   find_inputs(now, x);
   for (int k = 0; k < formulation->num_forces; k++) {
@@ -484,13 +556,17 @@ void poli_instant_momentum(const poli_instant *now, pol_momentum *momentum)
   for (int b = 0; b < now->formulation->num_bodies; b++) {
     const pol_body *body = pol_mechanism_body(now->formulation->mechanism, b);
     poli_frame own;
+    if (body->interface > 0) continue;
     const poli_frame *frame = poli_instant_frame(now, b, &own);
-    double spin[3], global[3];
+    if (body->flexible) {
+      const poli_chart_point point =
+          poli_formulation_point(now->formulation, now->at.q, now->at.v, NULL, b);
+      add_floating_momentum(body, frame, poli_attached_modes(&point), momentum);
+      continue;
+    }
+    double spin[3];
     poli_m3_apply(body->inertia, frame->w, spin);
-    poli_m3_apply(frame->R, spin, global);
-    poli_v3_add_scaled(body->mass, frame->u, momentum->linear);
-    poli_v3_add(global, momentum->angular, momentum->angular);
-    poli_v3_add_scaled_cross(body->mass, frame->x, frame->u, momentum->angular);
+    add_momentum(body, frame, spin, momentum);
   }
 }
 
@@ -530,30 +606,103 @@ void pol_formulation_momentum_by_p(const pol_formulation *formulation, const dou
 
 /* --- velocities of a body in coordinates ------------------------------------------------------ */
 
-/* A frame has the velocities y = L(q) v, chart.h, and a rigid body the kinetic energy y . N y/2
- * with N = diag(J, m I).  Component i of y is row i of L times v; a change of it by one, the others
- * staying, is the impulse N e_i on the frame, L^T N e_i in the coordinates. */
-double poli_formulation_velocity_row(const pol_formulation *formulation, const double *q, int body,
-                                     int component, double *row, double *impulse)
+/* A frame of a flexible body: its reference frame at a point, and the maps of that frame's chart,
+ * NULL if it is direct. */
+static const poli_chart_maps *reference_at(const poli_chart_point *at, poli_frame *reference,
+                                           poli_chart_maps *maps)
+{
+  const poli_chart *base = at->place->base;
+  base->frame(at, reference);
+  if (base->direct) return NULL;
+  memset(maps, 0, sizeof *maps);
+  base->maps(at, reference, maps);
+  return maps;
+}
+
+void poli_formulation_pull_back(const pol_formulation *formulation, const double *q, int body,
+                                const double wrench[6], double *out)
 {
   const poli_placed_body *placed = &formulation->bodies[body];
   const poli_chart *chart = placed->chart;
-  const size_t nv = (size_t)formulation->dae.group.nv;
-  poli_chart_point point = poli_formulation_point(formulation, q, NULL, NULL, body);
+  const poli_chart_point point = poli_formulation_point(formulation, q, NULL, NULL, body);
   poli_chart_maps maps;
   poli_frame frame;
-  double N[6] = {0.0};
+  double *own = out + placed->v;
+  if (chart->num_modes > 0) {
+    const poli_chart_maps *base = reference_at(&point, &frame, &maps);
+    poli_attached_pull_back(&point, &frame, base, wrench, own);
+    return;
+  }
   memset(&maps, 0, sizeof maps);
   chart->frame(&point, &frame);
   if (!chart->direct) chart->maps(&point, &frame, &maps);
   for (int i = 0; i < chart->dim && chart->direct; i++) maps.L[6 - chart->dim + i][i] = 1.0;
-  for (int i = 0; i < 3 && component < 3; i++) N[i] = placed->body->inertia[3 * component + i];
-  if (component >= 3) N[component] = placed->body->mass;
+  for (int j = 0; j < chart->dim; j++)
+    for (int i = 0; i < 6; i++) own[j] += maps.L[i][j] * wrench[i];
+}
+
+pol_status poli_formulation_add_rows(const pol_formulation *formulation, const pol_point *at,
+                                     int body, double weight, const double position[6],
+                                     const double velocity[6], double *by_q, double *by_v)
+{
+  const poli_placed_body *placed = &formulation->bodies[body];
+  const int dim = placed->chart->dim;
+  by_q += placed->v;
+  by_v += placed->v;
+  if (placed->chart->num_modes == 0) {
+    for (int i = 0; i < dim; i++) {
+      by_q[i] += weight * position[6 - dim + i];
+      by_v[i] += weight * velocity[6 - dim + i];
+    }
+    return POL_OK;
+  }
+  const poli_chart_point point = poli_formulation_point(formulation, at->q, at->v, NULL, body);
+  const size_t size = poli_attached_size(placed->chart);
+  double *wide = calloc(2 * size, sizeof *wide);
+  poli_frame reference;
+  poli_chart_maps maps;
+  if (!wide) return POL_NO_MEMORY;
+  const poli_chart_maps *base = reference_at(&point, &reference, &maps);
+  poli_attached_maps(&point, &reference, base, 1, wide, wide + size);
+  const double *L = wide, *N1 = wide + 6 * dim;
+  for (int j = 0; j < dim; j++)
+    for (int i = 0; i < 6; i++) {
+      by_q[j] += weight * (position[i] * L[i * dim + j] + velocity[i] * N1[i * dim + j]);
+      by_v[j] += weight * velocity[i] * L[i * dim + j];
+    }
+  free(wide);
+  return POL_OK;
+}
+
+/* A frame has the velocities y = L(q) v, chart.h, and a rigid body the kinetic energy y . N y/2
+ * with N = diag(J, m I).  Component i of y is row i of L times v; a change of it by one, the others
+ * staying, is the impulse N e_i on the frame, L^T N e_i in the coordinates.  The velocities of the
+ * modes of a flexible body stay too. */
+double poli_formulation_velocity_row(const pol_formulation *formulation, const double *q, int body,
+                                     int component, double *row, double *impulse)
+{
+  const poli_placed_body *placed = &formulation->bodies[body];
+  const pol_body *heavy = formulation->bodies[placed->reference].body;
+  const size_t nv = (size_t)formulation->dae.group.nv;
+  double N[6] = {0.0}, unit[6] = {0.0};
+  unit[component] = 1.0;
+  for (int i = 0; i < 3 && component < 3; i++) N[i] = heavy->inertia[3 * component + i];
+  if (component >= 3) N[component] = heavy->mass;
   memset(row, 0, nv * sizeof *row);
   memset(impulse, 0, nv * sizeof *impulse);
-  for (int j = 0; j < chart->dim; j++) {
-    row[placed->v + j] = maps.L[component][j];
-    for (int i = 0; i < 6; i++) impulse[placed->v + j] += maps.L[i][j] * N[i];
+  poli_formulation_pull_back(formulation, q, body, unit, row);
+  if (placed->chart->num_modes == 0) {
+    poli_formulation_pull_back(formulation, q, body, N, impulse);
+  } else if (placed->reference == body) {
+    static const double none[3] = {0.0, 0.0, 0.0};
+    const poli_chart_point point = poli_formulation_point(formulation, q, NULL, NULL, body);
+    double wrench[6] = {0.0}, *modal = impulse + placed->v + placed->place.base->dim;
+    poli_frame frame;
+    poli_formulation_frame(formulation, q, NULL, body, &frame);
+    (component < 3 ? frame.wd : frame.ud)[component % 3] = 1.0;
+    poli_floating_wrench(placed->place.flexible, none, &frame, poli_attached_modes(&point),
+                         POL_INERTIA, wrench, modal);
+    poli_formulation_pull_back(formulation, q, body, wrench, impulse);
   }
   return N[component];
 }

@@ -38,7 +38,8 @@ void poli_instant_beam(const poli_instant *now, int force, double strain[3], dou
                        double section_force[3], double moment[3]);
 double poli_instant_joint_spring(const poli_instant *now, int force);
 void poli_instant_variables(const poli_instant *now, double *values);
-void poli_instant_energy(const poli_instant *now, pol_energy *energy);
+/* momentum, if it is not NULL: as below, in the same loop */
+void poli_instant_energy(const poli_instant *now, pol_energy *energy, pol_momentum *momentum);
 void poli_instant_power(const poli_instant *now, pol_power *power);
 void poli_instant_momentum(const poli_instant *now, pol_momentum *momentum);
 

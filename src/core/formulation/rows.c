@@ -371,6 +371,14 @@ static pol_status evaluate_rows(const poli_row_node *nodes, int num_nodes, int t
   return POL_OK;
 }
 
+static void evaluate_joints(const poli_row_node *nodes, int first, int end, const double *q,
+                            const double *R, double *position, double *blocks, void *user)
+{
+  const places p = {user, q, R};
+  joint_rows j = {&p, nodes, position, blocks};
+  set_joints(first, end, &j);
+}
+
 /* --- set-up ----------------------------------------------------------------------------------- */
 
 /* Whether a force, or the rate of a state, may depend on velocities or states. */
@@ -572,5 +580,7 @@ pol_status poli_formulation_set_rigid_bodies(pol_formulation *f)
   to->constraints_move = f->num_drives > 0;
   to->constraints = evaluate_rows;
   f->dae.extension = &f->extension;
-  return set_nodes(f, to);
+  const pol_status status = set_nodes(f, to);
+  if (to->num_nodes == f->num_joints) to->joints = evaluate_joints;
+  return status;
 }

@@ -27,14 +27,22 @@ poli_signal_reads poli_signal_dependence(const pol_formulation *formulation,
                                          const poli_signal *signal)
 {
   const pol_formulation *f = formulation;
-  poli_signal_reads reads = {.body = {POL_GROUND, POL_GROUND}, .state = -1};
+  poli_signal_reads reads = {.body = {POL_GROUND, POL_GROUND}, .column = -1};
   const int *ends = NULL;
   switch (signal->kind) {
   case POLI_SIGNAL_TIME:
   case POLI_SIGNAL_VARIABLE:
     break;
   case POLI_SIGNAL_STATE:
-    reads.state = signal->object;
+    reads.column = f->state_v + signal->object;
+    reads.owner = (poli_target){reads.column, 1};
+    break;
+  case POLI_SIGNAL_MODE:
+  case POLI_SIGNAL_MODE_RATE:
+    reads.column =
+        f->bodies[signal->object].v + f->bodies[signal->object].place.base->dim + signal->component;
+    reads.owner = (poli_target){f->bodies[signal->object].v, f->bodies[signal->object].chart->dim};
+    reads.of_position = signal->kind == POLI_SIGNAL_MODE;
     break;
   case POLI_SIGNAL_POSITION:
   case POLI_SIGNAL_VELOCITY:
@@ -208,6 +216,14 @@ static pol_status evaluate(const pol_formulation *f, const poli_signal *signal, 
     if (!g) *value = at->v[f->state_v + signal->object];
     break;
   case POLI_SIGNAL_VARIABLE:
+    break;
+  case POLI_SIGNAL_MODE: {
+    const poli_placed_body *body = &f->bodies[signal->object];
+    if (!g) *value = at->q[body->q + body->place.base->nq + i];
+    break;
+  }
+  case POLI_SIGNAL_MODE_RATE:
+    if (!g) *value = at->v[reads->column];
     break;
   case POLI_SIGNAL_POSITION:
   case POLI_SIGNAL_VELOCITY:

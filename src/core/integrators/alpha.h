@@ -100,6 +100,7 @@ typedef struct poli_alpha {
   double acceleration[POLI_KINDS]; /* largest acceleration of each kind, without the states, at the
                                      last residual */
   double change[POLI_KINDS];       /* and their largest change in the step */
+  double calm[POLI_KINDS];         /* smallest of these accelerations so far, where they last */
 } poli_alpha;
 
 static inline void poli_alpha_copy(double *to, const double *from, int n)
@@ -121,6 +122,10 @@ void poli_alpha_predict(poli_alpha *s);       /* the first x */
 void poli_alpha_recentre(poli_alpha *s);      /* next.v, next.vd, next.a as the model sees them */
 /* Everything at t_{n+1} that follows from the unknowns x. */
 pol_status poli_alpha_place(const double *x, void *alpha);
+/* The same of some factors, whose velocities are known unless sigma is 0, and of some multipliers.
+ */
+void poli_alpha_place_factors(poli_alpha *s, const double *x, int first, int end);
+void poli_alpha_place_multipliers(poli_alpha *s, const double *x, int first, int end);
 pol_status poli_alpha_residual(const double *x, double *r, void *alpha);
 pol_status poli_alpha_evaluate(poli_alpha *s, double *r); /* the scaled residual at s->next */
 void poli_alpha_add_transposed(poli_alpha *s, double scale, const double *eta,

@@ -82,17 +82,12 @@ void poli_alpha_predict(poli_alpha *s)
   for (int i = 0; i < s->saddle->num_extra; i++) s->x[nv + m + i] = 0.0;
 }
 
-/* v_{n+1} of theta and eta. */
+/* v_{n+1} of theta and eta, for sigma that is not 0. */
 static pol_status new_velocity(poli_alpha *s)
 {
   const pol_options *o = s->options;
   const pol_group *group = &s->dae->group;
   double scale = o->gamma / (s->h * o->beta), *v = s->next.v;
-  if (o->sigma == 0.0) {
-    for (int i = 0; i < group->nv; i++) v[i] = scale * (s->theta[i] - s->c[i]);
-    for (int i = 0; i < group->nv && s->saddle->num_extra; i++) v[i] += scale * s->stabilizing[i];
-    return POL_OK;
-  }
   pol_group_tangent(group, s->theta, s->c, v);
   for (int i = 0; i < group->nv; i++) v[i] = scale * (s->theta[i] - v[i] + s->stabilizing[i]);
   for (int f = 0; f < group->num_factors; f++) {
@@ -187,19 +182,32 @@ static void measure_accelerations(poli_alpha *s)
   }
 }
 
-/* v', a and q of some factors, for the velocities v_{n+1} in next.v, and what the model sees. */
-static void place_factors(int first, int end, void *alpha)
+/* theta and v of some components, where sigma is 0. */
+static void place_velocities(poli_alpha *s, const double *x, int first, int end)
 {
-  poli_alpha *s = alpha;
+  const double h = s->h, scale = s->options->gamma / (h * s->options->beta);
+  for (int i = first; i < end; i++) {
+    const double theta = h * x[i];
+    s->theta[i] = theta;
+    s->next.v[i] = scale * (theta - s->c[i]);
+  }
+  for (int i = first; i < end && s->saddle->num_extra; i++)
+    s->next.v[i] += scale * s->stabilizing[i];
+}
+
+void poli_alpha_place_factors(poli_alpha *s, const double *x, int first, int end)
+{
   const pol_options *o = s->options;
   const pol_group *group = &s->dae->group;
   const double h = s->h;
   if (first == end) return;
+  const int begin = group->factors[first].v;
   const int last = group->factors[end - 1].v + group->factors[end - 1].dim;
   const double by_v = 1.0 / (h * o->gamma), by_old = (1.0 - o->gamma) / o->gamma;
   const double share = 1.0 / (1.0 - o->alpha_f), of_a = share * (1.0 - o->alpha_m);
   const double of_old = share * o->alpha_m, of_vd = share * o->alpha_f;
-  for (int i = group->factors[first].v; i < last; i++) {
+  if (o->sigma == 0.0) place_velocities(s, x, begin, last);
+  for (int i = begin; i < last; i++) {
     const double a_old = s->now.a[i];
     const double a = by_v * (s->next.v[i] - s->now.v[i]) - by_old * a_old;
     s->next.a[i] = a;
@@ -212,24 +220,46 @@ static void place_factors(int first, int end, void *alpha)
   if (!s->by_rows) map_to_model(s, first, end); /* rows see next.v itself */
 }
 
+/* Many factors at a time would leave the cache between the loops over them. */
+typedef struct placing {
+  poli_alpha *s;
+  const double *x;
+} placing;
+
+static void place_all(int first, int end, void *user)
+{
+  enum { FEW = 256 };
+  const placing *p = user;
+  for (int f = first; f < end; f += FEW)
+    poli_alpha_place_factors(p->s, p->x, f, f + FEW < end ? f + FEW : end);
+}
+
+void poli_alpha_place_multipliers(poli_alpha *s, const double *x, int first, int end)
+{
+  const double rate = 1.0 / s->h, *mu = x + s->saddle->nv;
+  for (int i = first; i < end; i++) s->next.lambda[i] = rate * mu[i];
+  for (int i = first; i < end && s->dropped; i++)
+    if (s->dropped[i]) s->next.lambda[i] = 0.0;
+}
+
 pol_status poli_alpha_place(const double *x, void *alpha)
 {
   poli_alpha *s = alpha;
-  int nv = s->saddle->nv, m = s->saddle->m;
-  double h = s->h, rate = 1.0 / h;
-  for (int i = 0; i < nv; i++) s->theta[i] = h * x[i];
-  for (int i = 0; i < m; i++) s->next.lambda[i] = rate * x[nv + i];
-  for (int i = 0; i < m && s->dropped; i++)
-    if (s->dropped[i]) s->next.lambda[i] = 0.0;
+  const int nv = s->saddle->nv, m = s->saddle->m;
+  pol_status status = POL_OK;
+  poli_alpha_place_multipliers(s, x, 0, m);
   if (s->saddle->num_extra) {
     poli_alpha_copy(s->eta, x + nv + m, s->saddle->num_extra);
     memset(s->stabilizing, 0, (size_t)nv * sizeof *s->stabilizing);
-    poli_alpha_add_transposed(s, h, s->eta, s->stabilizing);
+    poli_alpha_add_transposed(s, s->h, s->eta, s->stabilizing);
   }
-  pol_status status = new_velocity(s);
-  if (status) return status;
-  poli_parallel_ranges(s->threads, s->dae->group.num_factors, place_factors, s);
-  return POL_OK;
+  if (s->options->sigma != 0.0) {
+    for (int i = 0; i < nv; i++) s->theta[i] = s->h * x[i];
+    status = new_velocity(s);
+  }
+  placing p = {s, x};
+  if (!status) poli_parallel_ranges(s->threads, s->dae->group.num_factors, place_all, &p);
+  return status;
 }
 
 pol_status poli_alpha_evaluate(poli_alpha *s, double *r)
@@ -267,17 +297,25 @@ pol_status poli_alpha_residual(const double *x, double *r, void *alpha)
  * step, the method has the error C h d in theta/h, with C about 1/10, and what Newton's method
  * leaves accumulates like a force.  So with the share k (d/a)^2 of the increment h a its part of
  * the global error is about k/C times the number of time constants h a/d in the run, for any h. The
- * last correction leaves a hundredth of it (newton.h). */
+ * last correction leaves a hundredth of it (newton.h).
+ *
+ * A motion that returns to a calm state, an unstable equilibrium or rotation, and leaves it again
+ * magnifies errors by the square of a over the accelerations a_c of that state: on the hyperbola
+ * x y = D about a saddle the one that leaves is x = D/y.  Where a_c is below 1/100 of a, the
+ * tolerance falls with (100 a_c/a)^2. */
 static double step_tolerance(const poli_alpha *s)
 {
   const double share = 1e-5, most = 1000.0, tight = s->options->newton.tolerance;
-  double least = HUGE_VAL;
+  const double usual = 0.01, least_part = 0.01;
+  double least = most * tight, calm = 1.0;
   if (s->options->newton.stop == POL_STOP_TIGHT) return tight;
   for (int k = 0; k < POLI_KINDS; k++) {
+    if (!(s->acceleration[k] > 0.0)) continue;
     const double relative = s->change[k] / s->acceleration[k];
-    if (s->acceleration[k] > 0.0) least = fmin(least, share * relative * relative);
+    least = fmin(least, share * relative * relative);
+    calm = fmin(calm, s->calm[k] / (usual * s->acceleration[k]));
   }
-  return fmax(tight, fmin(least, most * tight));
+  return fmax(fmax(least, tight) * calm * calm, least_part * tight);
 }
 
 /* What a correction of theta/h may be: a share of the increment that accelerations make.  Pure

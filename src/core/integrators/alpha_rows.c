@@ -51,6 +51,40 @@ static int is_applicable(const poli_alpha *s)
          (o->index == POL_INDEX_3 || (!bodies->constraints_move && !bodies->spatial));
 }
 
+/* Bodies in a stretch. */
+enum { STRETCH = 128 };
+
+/* How many stretches there are, if evaluations can be divided. */
+static int count_stretches(const poli_alpha *s)
+{
+  const poli_alpha_rows *r = s->rows;
+  const poli_body_place *places = r->bodies->places;
+  const int count = r->bodies->count;
+  int ascending = 1;
+  for (int b = 1; b < count; b++) ascending = ascending && places[b].v > places[b - 1].v;
+  if (!r->bodies->joints || r->m > r->held || r->space->threads > 1 || s->options->sigma != 0.0 ||
+      !ascending)
+    return 0;
+  return (count + STRETCH - 1) / STRETCH;
+}
+
+static void set_stretches(poli_alpha_rows *r)
+{
+  const poli_row_space *space = r->space;
+  poli_stretch end = {0};
+  for (int k = 0; k < r->num_stretches; k++) {
+    const int last = k == r->num_stretches - 1;
+    end.placed = last ? r->bodies->count : (k + 1) * STRETCH;
+    for (int ready = 1; ready && end.nodes < space->num_nodes; end.nodes += ready)
+      for (int i = 0; i < space->nodes[end.nodes].num_sides; i++)
+        ready = ready && space->nodes[end.nodes].body[i] < end.placed;
+    for (int ready = 1; ready && end.balanced < end.placed; end.balanced += ready)
+      for (int e = space->first_side[end.balanced]; e < space->first_side[end.balanced + 1]; e++)
+        ready = ready && space->sides[e].node < end.nodes;
+    r->stretches[k] = end;
+  }
+}
+
 static pol_status build(poli_alpha *s, poli_alpha_rows *r)
 {
   const pol_group *group = &s->dae->group;
@@ -62,6 +96,7 @@ static pol_status build(poli_alpha *s, poli_alpha_rows *r)
   if (status) return status;
   const size_t bodies = (size_t)r->bodies->count, nv = (size_t)group->nv, m = (size_t)r->m;
   const size_t blocks = (size_t)r->space->num_blocks, held = (size_t)r->held;
+  r->num_stretches = count_stretches(s);
   poli_arena arena = {0};
   do {
     POLI_TAKE_EACH(&arena, 9 * bodies, &r->R, &r->A_inverse, &r->D, &r->RT, &r->A_inverse_R);
@@ -71,6 +106,7 @@ static pol_status build(poli_alpha *s, poli_alpha_rows *r)
     POLI_TAKE(&arena, r->old_B, stabilized ? blocks : 0);
     POLI_TAKE(&arena, r->velocity_B, index3 ? 0 : blocks);
     POLI_TAKE(&arena, r->moved, 6 * bodies);
+    POLI_TAKE(&arena, r->inertia, 10 * bodies);
     POLI_TAKE_EACH(&arena, bodies, &r->d, &r->eta_d, &r->mobility);
     POLI_TAKE(&arena, r->sums, nv);
     POLI_TAKE_EACH(&arena, m, &r->position, &r->rates, &r->compliance, &r->mu);
@@ -80,12 +116,18 @@ static pol_status build(poli_alpha *s, poli_alpha_rows *r)
     POLI_TAKE(&arena, r->left_out, m);
     POLI_TAKE(&arena, r->eta_left_out, m);
     POLI_TAKE(&arena, r->factor, bodies);
+    POLI_TAKE(&arena, r->stretches, r->num_stretches);
   } while (poli_arena_again(&arena));
   r->memory = arena.memory;
   r->memory_size = arena.used;
   if (!r->memory) return POL_NO_MEMORY;
-  for (int b = 0; b < r->bodies->count; b++)
-    r->factor[b] = r->bodies->places[b].is_point ? -1 : s->factor_of[r->bodies->places[b].v];
+  set_stretches(r);
+  for (int b = 0; b < r->bodies->count; b++) {
+    const poli_rigid_body *body = &r->bodies->items[b];
+    r->factor[b] = body->is_point ? -1 : s->factor_of[body->v];
+    r->inertia[10 * b] = body->mass;
+    poli_m3_copy(body->inertia, r->inertia + 10 * b + 1);
+  }
   const poli_newton_matrix matrix = {.n = s->saddle->n,
                                      .num_increments = s->saddle->nv,
                                      .operations = &r->operations,
@@ -235,9 +277,19 @@ pol_status poli_alpha_rows_set_rows(const poli_alpha *s, double t, const double 
                                     double *B, double *position)
 {
   const poli_alpha_rows *r = s->rows;
-  set_rotations(s, q, R);
-  return r->bodies->constraints(r->space->nodes, r->space->num_nodes, r->space->threads, t, q, R,
-                                s->history, position, B, s->dae->user);
+  poli_stretch done = {0};
+  if (r->num_stretches == 0) {
+    set_rotations(s, q, R);
+    return r->bodies->constraints(r->space->nodes, r->space->num_nodes, r->space->threads, t, q, R,
+                                  s->history, position, B, s->dae->user);
+  }
+  for (int k = 0; k < r->num_stretches; k++) {
+    const poli_stretch *end = &r->stretches[k];
+    set_rotations_of(done.placed, end->placed, &(poli_body_loop){.s = s, .from = q, .to = R});
+    r->bodies->joints(r->space->nodes, done.nodes, end->nodes, q, R, position, B, s->dae->user);
+    done = *end;
+  }
+  return POL_OK;
 }
 
 pol_status poli_alpha_rows_prepare(poli_alpha *s)
@@ -247,17 +299,16 @@ pol_status poli_alpha_rows_prepare(poli_alpha *s)
   return poli_alpha_rows_set_rows(s, s->t - s->h, s->now.q, r->old_R, r->old_B, r->position);
 }
 
-/* out += scale B(q_n)^T eta, in the velocities of the dae. */
-void poli_alpha_rows_add_transposed(poli_alpha *s, double scale, const double *eta, double *out)
+/* out += scale B(q_n)^T eta of some bodies, in the velocities of the dae. */
+static void add_transposed(const poli_alpha *s, int first, int end, double scale, const double *eta,
+                           double *out)
 {
   const poli_alpha_rows *r = s->rows;
-  poli_alpha_copy(r->mu, eta, r->held);
-  memset(r->mu + r->held, 0, (size_t)(r->m - r->held) * sizeof *r->mu);
-  for (int b = 0; b < r->bodies->count; b++) {
+  for (int b = first; b < end; b++) {
     const poli_body_place *body = &r->bodies->places[b];
     double wrench[6] = {0.0}, turned[3], *to = out + body->v;
     for (int e = r->space->first_side[b]; e < r->space->first_side[b + 1]; e++)
-      poli_row_side_add_wrench(&r->space->sides[e], r->old_B, r->mu, wrench);
+      poli_row_side_add_wrench(&r->space->sides[e], r->old_B, eta, wrench);
     if (!body->is_point) {
       poli_m3_apply_transposed(poli_alpha_rows_axes(r, r->old_R, b), wrench, turned);
       poli_v3_add_scaled(scale, turned, to);
@@ -265,6 +316,16 @@ void poli_alpha_rows_add_transposed(poli_alpha *s, double scale, const double *e
     }
     poli_v3_add_scaled(scale, wrench + 3, to);
   }
+}
+
+void poli_alpha_rows_add_transposed(poli_alpha *s, double scale, const double *eta, double *out)
+{
+  const poli_alpha_rows *r = s->rows;
+  if (r->m > r->held) { /* springs have none */
+    poli_alpha_copy(r->mu, eta, r->held);
+    memset(r->mu + r->held, 0, (size_t)(r->m - r->held) * sizeof *r->mu);
+  }
+  add_transposed(s, 0, r->bodies->count, scale, r->m > r->held ? r->mu : eta, out);
 }
 
 static POLI_WIDE void turn_velocities(int first, int end, void *user)
@@ -292,7 +353,7 @@ void poli_alpha_rows_set_rates(const poli_alpha *s, const double *v, double *rat
 /* J w in the axes of w */
 static inline void apply_inertia(const poli_alpha_rows *r, int b, const double w[3], double out[3])
 {
-  const double *J = r->bodies->items[b].inertia, *R = r->R + 9 * b;
+  const double *J = poli_alpha_rows_inertia(r, b), *R = r->R + 9 * b;
   double own[3], product[3];
   if (!r->bodies->spatial) {
     poli_m3_apply(J, w, out);
@@ -307,7 +368,8 @@ static inline void apply_inertia(const poli_alpha_rows *r, int b, const double w
 POLI_INLINE void set_balance(const poli_alpha *s, int b, double *balance)
 {
   const poli_alpha_rows *r = s->rows;
-  const poli_rigid_body *body = &r->bodies->items[b];
+  const poli_body_place *body = &r->bodies->places[b];
+  const double mass = r->inertia[10 * b];
   const double *vd = s->next.vd + body->v, *v = s->next.v + body->v;
   double wrench[6] = {0.0}, *out = balance + body->v;
   for (int e = r->space->first_side[b]; e < r->space->first_side[b + 1]; e++)
@@ -323,7 +385,7 @@ POLI_INLINE void set_balance(const poli_alpha *s, int b, double *balance)
     out += 3;
   }
   for (int i = 0; i < 3; i++)
-    out[i] = s->h * (body->mass * (vd[i] - r->bodies->gravity[i]) + wrench[3 + i]);
+    out[i] = s->h * (mass * (vd[i] - r->bodies->gravity[i]) + wrench[3 + i]);
 }
 
 static POLI_WIDE void set_balances(int first, int end, void *user)
@@ -332,14 +394,75 @@ static POLI_WIDE void set_balances(int first, int end, void *user)
   for (int b = first; b < end; b++) set_balance(loop->s, b, loop->to);
 }
 
+/* The residuals of some constraints. */
+static void set_constraints(const poli_alpha *s, int first, int end, double *out)
+{
+  const poli_alpha_rows *r = s->rows;
+  const int nv = s->saddle->nv, index3 = s->options->index == POL_INDEX_3;
+  for (int i = first; i < end; i++) {
+    const int dropped = s->dropped && s->dropped[i];
+    const double position = dropped ? 0.0 : r->position[i] / s->h;
+    out[nv + i] = dropped ? 0.0 : index3 ? position : r->rates[i];
+    if (s->saddle->num_extra) out[nv + r->held + i] = position;
+  }
+}
+
+/* The factors of the bodies from this one on. */
+static int first_factor(const poli_alpha *s, int b)
+{
+  const poli_rigid_bodies *bodies = s->rows->bodies;
+  return b < bodies->count ? s->factor_of[bodies->places[b].v] : s->dae->group.num_factors;
+}
+
+/* All of the step at x and its residual, one stretch of the mechanism after the other. */
+static void evaluate_stretches(poli_alpha *s, const double *x, double *out)
+{
+  const poli_alpha_rows *r = s->rows;
+  const poli_row_space *space = r->space;
+  poli_body_loop from_q = {.s = s, .from = s->next.q, .to = r->R};
+  poli_body_loop from_v = {.s = s, .from = s->next.v}, to_out = {.s = s, .to = out};
+  poli_stretch done = {0};
+  const int stabilized = s->saddle->num_extra > 0;
+  if (stabilized) poli_alpha_copy(s->eta, x + s->saddle->nv + s->saddle->m, s->saddle->num_extra);
+  for (int k = 0, row = 0, end_row; k < r->num_stretches; k++, row = end_row) {
+    const poli_stretch *end = &r->stretches[k];
+    const int factor = first_factor(s, done.placed), end_factor = first_factor(s, end->placed);
+    if (stabilized) {
+      const int v = r->bodies->places[done.placed].v;
+      const int end_v = end_factor < s->dae->group.num_factors ? s->dae->group.factors[end_factor].v
+                                                               : s->saddle->nv;
+      memset(s->stabilizing + v, 0, (size_t)(end_v - v) * sizeof *s->stabilizing);
+      add_transposed(s, done.placed, end->placed, s->h, s->eta, s->stabilizing);
+    }
+    poli_alpha_place_factors(s, x, factor, end_factor);
+    set_rotations_of(done.placed, end->placed, &from_q);
+
+    end_row = end->nodes < space->num_nodes ? space->nodes[end->nodes].row : r->held;
+    poli_alpha_place_multipliers(s, x, row, end_row);
+    r->bodies->joints(space->nodes, done.nodes, end->nodes, s->next.q, r->R, r->position, r->B,
+                      s->dae->user);
+    if (r->velocities) {
+      memset(r->rates + row, 0, (size_t)(end_row - row) * sizeof *r->rates);
+      turn_velocities(done.placed, end->placed, &from_v);
+      poli_row_space_add_rates_of(space, done.nodes, end->nodes, r->B, r->moved, r->rates);
+    }
+    set_constraints(s, row, end_row, out);
+    set_balances(done.balanced, end->balanced, &to_out);
+    done = *end;
+  }
+}
+
 static pol_status evaluate(const double *x, double *out, void *alpha)
 {
   poli_alpha *s = alpha;
   poli_alpha_rows *r = s->rows;
-  const int nv = s->saddle->nv, index3 = s->options->index == POL_INDEX_3;
+  if (poli_monitor_poll(-1.0)) return POL_CANCELLED;
+  if (r->num_stretches > 0) {
+    evaluate_stretches(s, x, out);
+    return POL_OK;
+  }
   pol_status status = poli_alpha_place(x, s);
   if (status) return status;
-  if (poli_monitor_poll(-1.0)) return POL_CANCELLED;
   status = poli_alpha_rows_set_rows(s, s->t, s->next.q, r->R, r->B, r->position);
   if (status) return status;
   if (r->velocities) poli_alpha_rows_set_rates(s, s->next.v, r->rates);
@@ -349,12 +472,7 @@ static pol_status evaluate(const double *x, double *out, void *alpha)
     r->tensions[i] = spring->stiffness * r->position[i] + spring->damping * r->rates[i];
   }
   poli_alpha_rows_run(s, &(poli_body_loop){.to = out}, set_balances);
-  for (int i = 0; i < r->held; i++) {
-    const int dropped = s->dropped && s->dropped[i];
-    const double position = dropped ? 0.0 : r->position[i] / s->h;
-    out[nv + i] = dropped ? 0.0 : index3 ? position : r->rates[i];
-    if (s->saddle->num_extra) out[nv + r->held + i] = position;
-  }
+  set_constraints(s, 0, r->held, out);
   return POL_OK;
 }
 

@@ -10,9 +10,18 @@
 #include "dae/row_space.h"
 #include "integrators/alpha.h"
 
+/* A stretch of an evaluation, which stays in the cache: bodies are placed up to here, then nodes
+ * are evaluated as far as their bodies are placed, then bodies as far as their nodes are. */
+typedef struct poli_stretch {
+  int placed, nodes, balanced;
+} poli_stretch;
+
 struct poli_alpha_rows {
   const poli_rigid_bodies *bodies;
   poli_row_space *space;
+  int num_stretches; /* 0: all bodies at a time, by threads or with other rows than those of joints
+                      */
+  poli_stretch *stretches;
   poli_block_lu *lu, *eta_lu; /* of mu and of eta */
   poli_newton *newton;
   poli_newton_operations operations;
@@ -23,6 +32,7 @@ struct poli_alpha_rows {
   int held, m;             /* rows of the dae, and with those of springs */
   void *memory;
   size_t memory_size;
+  double *inertia;               /* 10 numbers per body: its mass, its inertia in body axes */
   int *factor;                   /* of the group: rotation of each body, -1 for points */
   double *R, *B;                 /* at the last residual */
   double *matrix_B;              /* where the matrix was evaluated */
@@ -48,6 +58,12 @@ static inline const double *poli_alpha_rows_axes(const poli_alpha_rows *r, const
 {
   static const double identity[9] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0};
   return r->bodies->spatial ? identity : R + 9 * b;
+}
+
+/* The inertia of a body, behind its mass. */
+static inline const double *poli_alpha_rows_inertia(const poli_alpha_rows *r, int b)
+{
+  return r->inertia + 10 * b + 1;
 }
 
 /* lambda and tensions at the last residual. */

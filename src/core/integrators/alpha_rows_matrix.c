@@ -68,14 +68,15 @@ static pol_status set_body(const poli_alpha *s, int b)
 {
   poli_alpha_rows *r = s->rows;
   const pol_options *o = s->options;
-  const poli_rigid_body *body = &r->bodies->items[b];
+  const poli_body_place *body = &r->bodies->places[b];
+  const double mass = r->inertia[10 * b], *own = poli_alpha_rows_inertia(r, b);
   const double inertia = (1.0 - o->alpha_m) / (o->gamma * (1.0 - o->alpha_f)), h = s->h;
   const double ratio = o->gamma / o->beta, moved = o->index == POL_INDEX_3 ? 1.0 : ratio;
   const int linear = body->v + (body->is_point ? 0 : 3);
   double *A = r->A_inverse + 9 * b, *RT = r->RT + 9 * b, *A_inverse_R = r->A_inverse_R + 9 * b;
   const double *R = poli_alpha_rows_axes(r, r->R, b), *w = s->next.v + body->v;
-  for (int i = 0; i < 3; i++) r->sums[linear + i] = inertia * ratio * body->mass;
-  r->mobility[b] = 1.0 / (inertia * ratio * body->mass);
+  for (int i = 0; i < 3; i++) r->sums[linear + i] = inertia * ratio * mass;
+  r->mobility[b] = 1.0 / (inertia * ratio * mass);
   r->d[b] = moved * r->mobility[b];
   r->eta_d[b] = 1.0;
   if (body->is_point) return POL_OK;
@@ -85,9 +86,9 @@ static pol_status set_body(const poli_alpha *s, int b)
   const pol_status status = poli_alpha_differentiate(s, r->factor[b], inertia, &d);
   if (status) return status;
   double X[9], Y[9], K[9], J[9], momentum[3];
-  poli_m3_copy(body->inertia, J);
+  poli_m3_copy(own, J);
   if (r->bodies->spatial) {
-    poli_m3_multiply(r->R + 9 * b, body->inertia, X);
+    poli_m3_multiply(r->R + 9 * b, own, X);
     poli_m3_multiply_by_transposed(X, r->R + 9 * b, J);
   }
   poli_m3_skew(w, X);

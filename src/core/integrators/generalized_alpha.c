@@ -307,6 +307,7 @@ static pol_status start(pol_integrator *integrator, const double *q, const doubl
   s->h = 0.0;
   s->starting = 1;
   s->matrix_h = 0.0;
+  for (int k = 0; k < POLI_KINDS; k++) s->calm[k] = HUGE_VAL;
   poli_predictor_clear(&s->predictor);
   forget_matrix(s);
   pol_status status = s->rows ? poli_alpha_rows_start(s) : POL_OK;
@@ -344,7 +345,7 @@ static int is_same_step(double h, double other)
  * magnify round-off, they are found anew. */
 static pol_status adapt_to_step(poli_alpha *s, pol_diagnostics *d)
 {
-  const double most_growth = 4.0;
+  const double most_growth = 5.01; /* that of the controller, and round-off */
   double ratio = s->h / s->last_h, t = s->t - s->h, *defect = s->theta, *v = s->column;
   int nv = s->saddle->nv, index3 = s->options->index == POL_INDEX_3 && s->dae->num_holonomic > 0;
   pol_status status = POL_OK;
@@ -527,6 +528,8 @@ static void accept(pol_integrator *integrator)
   s->now = accepted;
   s->starting = 0;
   s->last_h = s->h;
+  for (int k = 0; k < POLI_KINDS; k++)
+    if (s->change[k] < 0.5 * s->acceleration[k]) s->calm[k] = fmin(s->calm[k], s->acceleration[k]);
   if (s->rows && !s->by_rows) poli_alpha_rows_adopt(s);
   if (integrator->adapting)
     add_to_predictor(s, s->t, integrator->control->weight);
@@ -602,6 +605,7 @@ static void archive_values(poli_alpha *s, poli_archive *archive)
   POLI_ARCHIVE(archive, s->length);
   POLI_ARCHIVE(archive, s->acceleration);
   POLI_ARCHIVE(archive, s->change);
+  POLI_ARCHIVE(archive, s->calm);
 }
 
 static void archive(pol_integrator *integrator, poli_archive *archive)

@@ -42,7 +42,7 @@ typedef struct poli_splitting_steps {
   size_t memory_size;
   double *start;   /* the running state at the start of an attempt, */
   double *now;     /* and one to return to */
-  double *whole;   /* nq: the end of an attempt by one step */
+  double *whole;   /* the end of an attempt by one step: q, and v where expressions can switch */
   double *middle;  /* q, v, v', lambda in the middle of the last step, */
   int has_middle;  /* 1: known; -1: it could not be determined */
   double *within;  /* of an attempt, and at a time within the last step */

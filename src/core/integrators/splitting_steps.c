@@ -3,7 +3,7 @@
  * The local error of a step of size h with order p is that of two composed steps of size h/2, which
  * are kept, estimated by comparison with a single one from the same state:
  *
- *     delta = log(q_two^-1 q_one)/(2^p - 1)
+ *     delta = log(q_two^-1 q_one)/(2^p - 1)       see error() for steps with a switch
  *
  * or, where that is larger, the error of the interpolation within the step.
  *
@@ -38,7 +38,7 @@ pol_status poli_splitting_steps_create(pol_integrator *integrator)
   do {
     POLI_TAKE(&arena, steps->start, poli_splitting_size(s));
     POLI_TAKE(&arena, steps->now, poli_splitting_size(s));
-    POLI_TAKE(&arena, steps->whole, group->nq);
+    POLI_TAKE(&arena, steps->whole, shown);
     POLI_TAKE(&arena, steps->middle, shown);
     POLI_TAKE(&arena, steps->within, shown);
     POLI_TAKE(&arena, steps->defects, 3 * group->nv);
@@ -310,6 +310,13 @@ static void accept(pol_integrator *integrator)
   poli_splitting_publish(integrator, steps->t);
 }
 
+/* Where expressions of the model can take another branch. */
+static int num_margins(const pol_integrator *integrator)
+{
+  const pol_dae *dae = integrator->dae;
+  return dae->extension ? dae->extension->num_margins : 0;
+}
+
 static pol_status attempt(pol_integrator *integrator, double t, double h, const double **q,
                           const double **v)
 {
@@ -324,8 +331,13 @@ static pol_status attempt(pol_integrator *integrator, double t, double h, const 
   poli_splitting_save(s, steps->start);
   pol_status status = poli_splitting_advance(s, start, t, d);
   if (!status) {
-    memcpy(steps->whole, poli_splitting_position(s), nq * sizeof *steps->whole);
+    if (num_margins(integrator) > 0)
+      status = poli_splitting_show(s, t, steps->whole);
+    else
+      memcpy(steps->whole, poli_splitting_position(s), nq * sizeof *steps->whole);
     reject(integrator);
+  }
+  if (!status) {
     status = poli_splitting_advance(s, start, middle, d);
   }
   if (!status) status = poli_splitting_show(s, middle, steps->within);
@@ -369,21 +381,47 @@ static void add_interpolation(const pol_integrator *integrator, const nodes *n, 
   }
 }
 
-/* The larger one of the error at the end and of the interpolation. */
+/* Whether an expression of the model takes another branch at the middle or the end of a step than
+ * at its start, as where bodies touch. */
+static int switches(const pol_integrator *integrator, const pol_state *const at[3])
+{
+  const pol_dae *dae = integrator->dae;
+  const int count = num_margins(integrator);
+  double *margins = integrator->margins;
+  for (int k = 0; k < 3 && count > 0; k++) {
+    const pol_point point = {
+        .t = at[k]->t, .q = at[k]->q, .v = at[k]->v, .history = integrator->history};
+    dae->extension->margins(&point, margins + k * count, dae->user);
+  }
+  for (int i = 0; i < count; i++)
+    for (int k = 1; k < 3; k++)
+      if ((margins[i] > 0.0) != (margins[k * count + i] > 0.0)) return 1;
+  return 0;
+}
+
+/* The larger one of the error at the end and of the interpolation.  Where a force begins or ends
+ * within the step, no order is left: the two results differ by about the error of either.  A force
+ * that begins just before the end has hardly moved anything yet, so velocities count too, over a
+ * step. */
 static void error(const pol_integrator *integrator, double *out)
 {
   poli_splitting_state *s = integrator->data;
   poli_splitting_steps *steps = poli_splitting_get_steps(s);
   const pol_group *group = &integrator->dae->group;
-  const double order = pol_options_order(&integrator->options);
-  const pol_state middle = poli_integrator_layout(integrator, 0.0, steps->within);
-  const pol_state end = poli_integrator_layout(integrator, 0.0, poli_splitting_spare(s));
-  nodes n = {.h = steps->t - integrator->state.t};
-  add_node(&n, 0.0, &integrator->state);
-  add_node(&n, 0.5, &middle);
-  add_node(&n, 1.0, &end);
+  const double t = steps->t, h = t - integrator->state.t;
+  const pol_state middle = poli_integrator_layout(integrator, t - 0.5 * h, steps->within);
+  const pol_state end = poli_integrator_layout(integrator, t, poli_splitting_spare(s));
+  const pol_state *const at[] = {&integrator->state, &middle, &end};
+  nodes n = {.h = h};
+  for (int k = 0; k < 3; k++) add_node(&n, 0.5 * k, at[k]);
   pol_group_difference(group, end.q, steps->whole, out);
-  for (int i = 0; i < group->nv; i++) out[i] /= exp2(order) - 1.0;
+  if (switches(integrator, at)) {
+    const double *v = steps->whole + group->nq;
+    for (int i = 0; i < group->nv; i++) out[i] = fmax(fabs(out[i]), h * fabs(v[i] - end.v[i]));
+  } else {
+    const double gain = exp2(pol_options_order(&integrator->options)) - 1.0;
+    for (int i = 0; i < group->nv; i++) out[i] /= gain;
+  }
   add_interpolation(integrator, &n, out);
 }
 

@@ -80,3 +80,40 @@ pol_status poli_arnoldi(const poli_operator *operator, const char * which, int c
   free(a.memory);
   return status;
 }
+
+pol_status poli_lanczos(const poli_operator *operator, int count, double *start, double *values,
+                        double *vectors)
+{
+  const int n = operator->n, basis = 2 * count + 20 < n ? 2 * count + 20 : n;
+  const int room = basis * (basis + 8);
+  int ido = 0, info = 1, iparam[11] = {0}, ipntr[14] = {0}, *select;
+  double *v, *ends, *work;
+  pol_status status = POL_OK;
+  poli_arena arena = {0};
+  do {
+    POLI_TAKE(&arena, v, (size_t)n * (size_t)basis);
+    POLI_TAKE(&arena, ends, 3 * (size_t)n);
+    POLI_TAKE(&arena, work, room);
+    POLI_TAKE(&arena, select, basis);
+  } while (poli_arena_again(&arena));
+  if (!arena.memory) return POL_NO_MEMORY;
+  iparam[0] = 1; /* exact shifts */
+  iparam[2] = operator->restarts> 0 ? operator->restarts : 1000;
+  iparam[3] = 1;
+  iparam[6] = 1; /* a standard problem */
+  pthread_mutex_lock(&turn);
+  for (;;) {
+    dsaupd_c(&ido, "I", n, "LM", count, operator->tolerance, start, basis, v, n, iparam, ipntr,
+             ends, work, room, &info);
+    if (ido != -1 && ido != 1) break;
+    status = operator->apply(ends + ipntr[0] - 1, ends + ipntr[1] - 1, operator->user);
+    if (status) break;
+  }
+  if (!status && info == 0)
+    dseupd_c(1, "A", select, values, vectors, n, 0.0, "I", n, "LM", count, operator->tolerance,
+             start, basis, v, n, iparam, ipntr, ends, work, room, &info);
+  pthread_mutex_unlock(&turn);
+  free(arena.memory);
+  if (status) return status;
+  return info == 0 && iparam[4] >= count ? POL_OK : POL_NOT_CONVERGED;
+}

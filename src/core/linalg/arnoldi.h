@@ -22,4 +22,10 @@ typedef struct poli_operator {
 pol_status poli_arnoldi(const poli_operator *operator, const char * which, int count, double *start,
                         double *re, double *im, double *vectors, int *found);
 
+/* The same for a symmetric operator, 0 < count < n: the eigenvalues of largest magnitude,
+ * ascending, with orthonormal vectors (n x count, by columns).  All are found, or
+ * POL_NOT_CONVERGED. */
+pol_status poli_lanczos(const poli_operator *operator, int count, double *start, double *values,
+                        double *vectors);
+
 #endif

@@ -93,3 +93,10 @@ pol_status poli_full_null_space(int n, double *A, double share, double *V, int *
   free(work);
   return status_of(info);
 }
+
+pol_status poli_full_symmetric_eigen(int n, double *A, double *B, double *values)
+{
+  if (n == 0) return POL_OK;
+  const lapack_int info = LAPACKE_dsygv(BY_COLUMNS, 1, 'V', 'L', n, A, n, B, n, values);
+  return info > n ? POL_SINGULAR : status_of(info);
+}

@@ -38,4 +38,8 @@ pol_status poli_full_eigen(int n, double *A, double *re, double *im, double *V);
  * overwritten): singular values of at most `share` of the largest. */
 pol_status poli_full_null_space(int n, double *A, double share, double *V, int *zeros);
 
+/* A V = B V diag(values) of symmetric matrices, B positive definite: values ascending, V with V^T B
+ * V = 1 in the place of A; B is overwritten.  POL_SINGULAR if B is not positive definite. */
+pol_status poli_full_symmetric_eigen(int n, double *A, double *B, double *values);
+
 #endif

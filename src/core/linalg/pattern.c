@@ -136,6 +136,68 @@ done:
   return status;
 }
 
+/* The order of entries by one of their indices, stable: order (count) from `before`, NULL for as
+ * they are.  start has limit + 1 numbers. */
+static void sort_entries(size_t count, const int *index, int limit, const size_t *before,
+                         size_t *start, size_t *order)
+{
+  for (int i = 0; i <= limit; i++) start[i] = 0;
+  for (size_t e = 0; e < count; e++) start[index[e] + 1]++;
+  for (int i = 0; i < limit; i++) start[i + 1] += start[i];
+  for (size_t e = 0; e < count; e++) {
+    const size_t entry = before ? before[e] : e;
+    order[start[index[entry]]++] = entry;
+  }
+}
+
+pol_status pol_matrix_from_entries(pol_pattern **pattern, double **values, int rows, int cols,
+                                   size_t count, const int *row, const int *col,
+                                   const double *value)
+{
+  *pattern = NULL;
+  *values = NULL;
+  if (rows < 0 || cols < 0 || count > INT_MAX) return POL_BAD_ARGUMENT;
+  for (size_t e = 0; e < count; e++)
+    if (row[e] < 0 || row[e] >= rows || col[e] < 0 || col[e] >= cols) return POL_BAD_ARGUMENT;
+  const size_t limit = (size_t)(rows > cols ? rows : cols);
+  size_t *start = new_array(limit + 1, sizeof *start);
+  size_t *by_row = new_array(count, sizeof *by_row), *order = new_array(count, sizeof *order);
+  pol_pattern *made = calloc(1, sizeof *made);
+  double *numbers = new_array(count, sizeof *numbers);
+  if (made) {
+    made->rows = rows;
+    made->cols = cols;
+    made->start = new_array((size_t)cols + 1, sizeof *made->start);
+    made->row = new_array(count, sizeof *made->row);
+  }
+  const int have = start && by_row && order && numbers && made && made->start && made->row;
+  if (have) {
+    sort_entries(count, row, rows, NULL, start, by_row);
+    sort_entries(count, col, cols, by_row, start, order);
+    int next = 0;
+    for (size_t e = 0; e < count; e++) {
+      const size_t entry = order[e];
+      const int is_new =
+          e == 0 || row[entry] != row[order[e - 1]] || col[entry] != col[order[e - 1]];
+      next += is_new;
+      made->row[next - 1] = row[entry];
+      numbers[next - 1] += value[entry];
+      made->start[col[entry] + 1] = next;
+    }
+    for (int j = 0; j < cols; j++)
+      if (made->start[j + 1] == 0) made->start[j + 1] = made->start[j];
+    *pattern = made;
+    *values = numbers;
+  } else {
+    free(numbers);
+    pol_pattern_free(&made);
+  }
+  free(start);
+  free(by_row);
+  free(order);
+  return have ? POL_OK : POL_NO_MEMORY;
+}
+
 void pol_pattern_free(pol_pattern **pattern)
 {
   if (!pattern || !*pattern) return;

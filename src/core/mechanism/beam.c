@@ -24,6 +24,9 @@ void poli_beam_setup(poli_beam_kernel *kernel, const pol_mechanism *mechanism,
                      const pol_force *force)
 {
   kernel->force = force;
+  kernel->resultant = NULL;
+  kernel->is_damped = 0;
+  for (int i = 0; i < 36; i++) kernel->is_damped |= force->section->damping[i] != 0.0;
   for (int k = 0; k < 2; k++) {
     const pol_marker *marker = pol_mechanism_marker(mechanism, force->marker[k]);
     poli_v3_copy(marker->position, kernel->point[k]);
@@ -71,7 +74,7 @@ static pol_status set_element(const poli_beam_kernel *kernel, const poli_frame *
     poli_m3_multiply(frames[k]->R, kernel->axes[k], axes[k]);
     poli_m3_apply(frames[k]->R, kernel->point[k], point[k]);
     poli_v3_add(point[k], frames[k]->x, point[k]);
-    for (int i = 0; i < 6; i++)
+    for (int i = 0; i < 6 && kernel->is_damped; i++)
       e->y[6 * k + i] =
           poli_v3_dot(e->S[k][i], frames[k]->w) + poli_v3_dot(e->S[k][i] + 3, frames[k]->u);
   }
@@ -83,13 +86,14 @@ static pol_status set_element(const poli_beam_kernel *kernel, const poli_frame *
   for (int i = 0; i < 6; i++) {
     e->strain[i] = e->deformation.d[i] / force->length - section->strain[i];
     e->rate[i] = 0.0;
-    for (int j = 0; j < 12; j++) e->rate[i] += e->deformation.B[i][j] * e->y[j] / force->length;
+    for (int j = 0; j < 12 && kernel->is_damped; j++)
+      e->rate[i] += e->deformation.B[i][j] * e->y[j] / force->length;
   }
   for (int i = 0; i < 6; i++) {
     e->f[i] = 0.0;
-    for (int j = 0; j < 6; j++)
-      e->f[i] +=
-          section->stiffness[6 * i + j] * e->strain[j] + section->damping[6 * i + j] * e->rate[j];
+    for (int j = 0; j < 6; j++) e->f[i] += section->stiffness[6 * i + j] * e->strain[j];
+    for (int j = 0; j < 6 && kernel->is_damped; j++)
+      e->f[i] += section->damping[6 * i + j] * e->rate[j];
   }
   return status;
 }
@@ -163,6 +167,31 @@ double poli_beam_strain(const poli_beam_kernel *kernel, const poli_frame *first,
   return power * kernel->force->length;
 }
 
+void poli_beam_extrapolate(const poli_beam_kernel *kernel, const poli_frame *first,
+                           const poli_frame *second, const double *first_increment,
+                           const double *second_increment, double resultant[6])
+{
+  const poli_frame *const frames[2] = {first, second};
+  const double *const increments[2] = {first_increment, second_increment};
+  const double *K = kernel->force->section->stiffness;
+  double moved[12], strain[6];
+  element e;
+  (void)set_element(kernel, frames, &e);
+  for (int i = 0; i < 12; i++) {
+    const double *row = e.S[i / 6][i % 6], *w = increments[i / 6];
+    moved[i] = poli_v3_dot(row, w) + poli_v3_dot(row + 3, w + 3);
+  }
+  for (int i = 0; i < 6; i++) {
+    strain[i] = e.strain[i];
+    for (int j = 0; j < 12; j++)
+      strain[i] += e.deformation.B[i][j] * moved[j] / kernel->force->length;
+  }
+  for (int i = 0; i < 6; i++) {
+    resultant[i] = 0.0;
+    for (int j = 0; j < 6; j++) resultant[i] += K[6 * i + j] * strain[j];
+  }
+}
+
 /* --- derivatives ------------------------------------------------------------------------------ */
 
 /* d(B^T f)/dh and d(B^T f)/d(S y) */
@@ -171,9 +200,9 @@ static void marker_derivatives(const poli_beam_kernel *kernel, const element *e,
 {
   const double *K = kernel->force->section->stiffness, *C = kernel->force->section->damping;
   const double length = kernel->force->length;
-  double D[6][12], slope[6][12], drag[6][12]; /* df/dh and df/d(S y) */
+  double D[6][12] = {{0.0}}, slope[6][12], drag[6][12]; /* df/dh and df/d(S y) */
   poli_deformation_turn(kernel->force->strain, &e->deformation, e->f, by_position);
-  poli_deformation_rate(kernel->force->strain, &e->deformation, e->y, D);
+  if (kernel->is_damped) poli_deformation_rate(kernel->force->strain, &e->deformation, e->y, D);
   for (int i = 0; i < 6; i++)
     for (int j = 0; j < 12; j++) {
       slope[i][j] = drag[i][j] = 0.0;
@@ -218,10 +247,11 @@ pol_status poli_beam_derivatives(const poli_beam_kernel *kernel, const poli_fram
   double M[12][12], V[12][12], forces[12];
   pol_status status = set_element(kernel, frames, &e);
   if (status) return status;
+  if (kernel->resultant) memcpy(e.f, kernel->resultant, sizeof e.f);
   marker_derivatives(kernel, &e, M, V);
   marker_forces(&e, forces);
   subtract_moved(&e, M, by_position);
-  subtract_moved(&e, V, by_velocity);
+  if (kernel->is_damped) subtract_moved(&e, V, by_velocity);
   for (int b = 0; b < 2; b++) {
     /* velocities of the marker in its axes: A^T R^T u turns by A^T (R^T u)~ */
     double local[3], skew[9], turn[9], block[9], force[3];

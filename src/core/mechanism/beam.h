@@ -31,6 +31,9 @@ typedef struct poli_beam_kernel {
   const pol_force *force; /* of the mechanism */
   double point[2][3];     /* of the markers, in axes of their bodies */
   double axes[2][9];      /* of the markers: to axes of their bodies */
+  int is_damped;
+  /* the moments and forces that the derivatives have as f, or NULL: those of the frames */
+  const double *resultant;
 } poli_beam_kernel;
 
 void poli_beam_setup(poli_beam_kernel *kernel, const pol_mechanism *mechanism,
@@ -56,6 +59,13 @@ pol_status poli_beam_rows(const poli_beam_kernel *kernel, const poli_frame *firs
  * that damping takes out. */
 double poli_beam_strain(const poli_beam_kernel *kernel, const poli_frame *first,
                         const poli_frame *second, double strain[6], double resultant[6]);
+
+/* The moments and forces K e of the section to first order behind increments of both frames
+ * (rotation in body axes, displacement): Newton's method that has them as unknowns of their own
+ * finds these. */
+void poli_beam_extrapolate(const poli_beam_kernel *kernel, const poli_frame *first,
+                           const poli_frame *second, const double *first_increment,
+                           const double *second_increment, double resultant[6]);
 
 /* --- the deformations (beam_strain.c) ----------------------------------------------------------
  */

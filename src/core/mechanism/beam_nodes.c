@@ -48,17 +48,22 @@ static void add_segment(const pol_beam *beam, int k, int end, const double node[
                         double first[3], double inertia[9])
 {
   const double length = 0.5 * element_length(beam, k), m = length * beam->mass;
-  double back[4], turn[4], A[9], product[9], own[9], J[9];
+  /* the mass is on a line along x: its middle, and the mean squares of its coordinates */
+  const double r[3] = {(end == 0 ? 0.5 : -0.5) * length, beam->center[0], beam->center[1]};
+  const double squares[3] = {length * length / 3.0, r[1] * r[1], r[2] * r[2]};
+  double back[4], turn[4], A[9], product[9], own[9], J[9], moment[3];
   pol_quat_conjugate(node, back);
   pol_quat_multiply(back, end_axes(beam, k, end), turn);
   pol_quat_to_matrix(turn, A);
-  for (int i = 0; i < 9; i++) own[i] = length * beam->inertia[i];
-  own[4] += m * length * length / 3.0;
-  own[8] += m * length * length / 3.0;
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++)
+      own[3 * i + j] = length * beam->inertia[3 * i + j] +
+                       m * (i == j ? squares[(i + 1) % 3] + squares[(i + 2) % 3] : -r[i] * r[j]);
   poli_m3_multiply(A, own, product);
   poli_m3_multiply_by_transposed(product, A, J);
+  poli_m3_apply(A, r, moment);
   *mass += m;
-  for (int i = 0; i < 3; i++) first[i] += (end == 0 ? 0.5 : -0.5) * m * length * A[3 * i];
+  for (int i = 0; i < 3; i++) first[i] += m * moment[i];
   for (int i = 0; i < 9; i++) inertia[i] += J[i];
 }
 

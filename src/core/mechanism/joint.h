@@ -69,10 +69,9 @@ typedef struct poli_joint_kernel {
   int num_slip; /* of them, the last ones: non-holonomic rows, which have no phi */
   int joins;    /* its first view joins two points: three locked translations */
   int num_views;
+  double radius; /* rolling only, see rolling.h; 0 for all others */
   poli_view view[POLI_MAX_VIEWS];
-  /* rolling only, see rolling.h */
-  double radius; /* 0 for all others */
-  int disk;
+  int disk;            /* rolling only */
   double disk_axis[3]; /* in axes of the second body */
 } poli_joint_kernel;
 

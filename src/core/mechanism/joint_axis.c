@@ -14,6 +14,7 @@
 
 #include "lie/small.h"
 #include "mechanism/coordinate.h"
+#include "mechanism/flexible.h"
 
 static const double stop_frequency = 20.0, hard_stop_frequency = 100.0, stop_damping = 0.3;
 /* A coordinate beyond a limit by less than this is at the limit. */
@@ -158,11 +159,17 @@ double poli_joint_reduced_inertia(const pol_mechanism *mechanism, int index, int
     const pol_marker *marker = pol_mechanism_marker(mechanism, joint->marker[i]);
     if (marker->body == POL_GROUND) continue;
     const pol_body *body = pol_mechanism_body(mechanism, marker->body);
-    double A[9], z[3], Jz[3], arm[3];
+    double A[9], z[3], Jz[3], arm[3], point[3];
     pol_quat_to_matrix(marker->rotation, A);
     for (int k = 0; k < 3; k++) z[k] = A[3 * k + 2];
+    poli_v3_copy(marker->position, point);
+    pol_body rigid;
+    if (body->flexible) { /* without deformation */
+      rigid = poli_flexible_rigid(body, point);
+      body = &rigid;
+    }
     poli_m3_apply(body->inertia, z, Jz);
-    poli_v3_cross(marker->position, z, arm);
+    poli_v3_cross(point, z, arm);
     const double turning = poli_v3_dot(z, Jz) + body->mass * poli_v3_dot(arm, arm);
     inverse += 1.0 / (angular ? turning : body->mass);
   }

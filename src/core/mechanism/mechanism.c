@@ -13,6 +13,7 @@
 
 #include "lie/small.h"
 #include "mechanism/builder.h"
+#include "mechanism/flexible.h"
 #include "mechanism/function.h"
 #include "mechanism/joint_axis.h"
 
@@ -101,27 +102,54 @@ static pol_status copy_texts(const char **texts, int count)
   return POL_OK;
 }
 
-/* Frees what an element owns beside its name: the texts of expressions, its function. */
+/* Frees what an element owns beside its name: the texts of expressions, its function, or the data
+ * of a flexible body, which its reference frame owns. */
+static void release_body(void *item)
+{
+  const pol_body *body = item;
+  if (body->interface == 0) free((void *)body->flexible);
+}
+
+static void release_joint(void *item)
+{
+  free((void *)((pol_joint *)item)->axes);
+}
+
+static void release_force(void *item)
+{
+  pol_force *force = item;
+  pol_function *scale = (pol_function *)force->scale;
+  for (int i = 0; i < 3; i++) free((void *)force->expressions[i]);
+  if (scale) poli_function_release(scale);
+  free(scale);
+  free((void *)force->section);
+}
+
+static void release_drive(void *item)
+{
+  poli_function_release(&((pol_drive *)item)->function);
+}
+
+static void release_variable(void *item)
+{
+  free((void *)((pol_variable *)item)->expression);
+  free((void *)((pol_variable *)item)->unit);
+}
+
+static void release_state(void *item)
+{
+  free((void *)((pol_state_variable *)item)->rate);
+  free((void *)((pol_state_variable *)item)->unit);
+}
+
 static void release(poli_element element, void *item)
 {
-  if (element == POLI_JOINTS) {
-    free((void *)((pol_joint *)item)->axes);
-  } else if (element == POLI_FORCES) {
-    pol_force *force = item;
-    pol_function *scale = (pol_function *)force->scale;
-    for (int i = 0; i < 3; i++) free((void *)force->expressions[i]);
-    if (scale) poli_function_release(scale);
-    free(scale);
-    free((void *)force->section);
-  } else if (element == POLI_DRIVES) {
-    poli_function_release(&((pol_drive *)item)->function);
-  } else if (element == POLI_VARIABLES) {
-    free((void *)((pol_variable *)item)->expression);
-    free((void *)((pol_variable *)item)->unit);
-  } else if (element == POLI_STATES) {
-    free((void *)((pol_state_variable *)item)->rate);
-    free((void *)((pol_state_variable *)item)->unit);
-  }
+  static void (*const functions[POLI_NUM_ELEMENTS])(void *) = {
+      [POLI_BODIES] = release_body,        [POLI_JOINTS] = release_joint,
+      [POLI_FORCES] = release_force,       [POLI_DRIVES] = release_drive,
+      [POLI_VARIABLES] = release_variable, [POLI_STATES] = release_state,
+  };
+  if (functions[element]) functions[element](item);
 }
 
 /* Ends an addition: the checked element is appended with a copy of its name, or refused and what it
@@ -284,6 +312,8 @@ pol_status pol_mechanism_add_body(pol_mechanism *mechanism, const pol_body *body
   poli_rules check = start_check(mechanism, POLI_BODIES, body->name);
   pol_body copy = *body;
   poli_body_rules(&check, body);
+  copy.flexible = NULL;
+  copy.interface = 0;
   if (body->point) {
     /* no inertia and no rotation, so that all that is computed with them vanishes */
     const pol_body plain = pol_body_default();
@@ -299,6 +329,36 @@ pol_status pol_mechanism_add_body(pol_mechanism *mechanism, const pol_body *body
           0.5 * copy.inertia[3 * i + j] + 0.5 * copy.inertia[3 * j + i];
   pol_quat_normalize(copy.rotation);
   return append(mechanism, &check, &copy, index);
+}
+
+/* The frames of its interfaces follow that of the body, which owns the copy. */
+pol_status pol_mechanism_add_flexible_body(pol_mechanism *mechanism, const pol_flexible_body *body,
+                                           int *index)
+{
+  if (!body) return refuse_null(mechanism, POLI_BODIES, NULL, "the pointer", index);
+  poli_rules check = start_check(mechanism, POLI_BODIES, body->name);
+  poli_flexible_rules(&check, body);
+  pol_body frame = pol_body_default();
+  const pol_flexible_body *copy = NULL;
+  if (!check.broken && !check.status) {
+    copy = poli_flexible_copy(body);
+    if (!copy) check.status = POL_NO_MEMORY;
+    if (copy) frame = poli_flexible_frame(copy, 0);
+  }
+  pol_status status = append(mechanism, &check, &frame, index);
+  /* while errors are collected, an invalid body has its frames too, so that others find them */
+  const int added = status == POL_OK || (status == POL_BAD_ARGUMENT && mechanism->collected);
+  pol_status of_frames = POL_OK;
+  for (int k = 0; added && body->interfaces && k < body->num_interfaces && !of_frames; k++) {
+    if (!body->name || !body->interfaces[k].name) continue;
+    char *name = poli_interface_name(body, k);
+    poli_rules made = start_check(mechanism, POLI_BODIES, name);
+    if (!name) made.status = POL_NO_MEMORY;
+    if (copy) frame = poli_flexible_frame(copy, k + 1);
+    of_frames = append(mechanism, &made, &frame, NULL);
+    free(name);
+  }
+  return of_frames ? of_frames : status;
 }
 
 pol_status pol_mechanism_add_marker(pol_mechanism *mechanism, const pol_marker *marker, int *index)

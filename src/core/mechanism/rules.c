@@ -174,7 +174,7 @@ static void check_table(poli_rules *check, const void *element, int type)
 /* --- names, rotations ------------------------------------------------------------------------- */
 
 /* Bodies and what acts on them share their names, and so do quantities in expressions. */
-static void check_name(poli_rules *check, const char *name)
+void poli_name_rules(poli_rules *check, const char *name)
 {
   const poli_element own = check->element;
   if (!name || !*name) {
@@ -207,7 +207,7 @@ int poli_is_unit_quaternion(const double q[4])
   return fabs(hypot(hypot(q[0], q[1]), hypot(q[2], q[3])) - 1.0) <= unit_tolerance;
 }
 
-static void check_rotation(poli_rules *check, const double q[4])
+void poli_rotation_rules(poli_rules *check, const double q[4])
 {
   char value[96];
   if (poli_is_unit_quaternion(q)) return;
@@ -264,11 +264,11 @@ static void check_inertia(poli_rules *check, const double J[9])
 
 void poli_body_rules(poli_rules *check, const pol_body *body)
 {
-  check_name(check, body->name);
+  poli_name_rules(check, body->name);
   check_table(check, body, body->point ? 1 : 0);
   if (body->point) return;
   check_inertia(check, body->inertia);
-  check_rotation(check, body->rotation);
+  poli_rotation_rules(check, body->rotation);
 }
 
 static int body_exists(const pol_mechanism *mechanism, int body)
@@ -305,9 +305,9 @@ static void check_bodies(poli_rules *check, const int bodies[2])
 void poli_marker_rules(poli_rules *check, const pol_marker *marker)
 {
   const double *x = marker->position;
-  check_name(check, marker->name);
+  poli_name_rules(check, marker->name);
   check_table(check, marker, 0);
-  check_rotation(check, marker->rotation);
+  poli_rotation_rules(check, marker->rotation);
   if (check_body_index(check, "body", marker->body) && point_mass(check->mechanism, marker->body) &&
       (x[0] != 0.0 || x[1] != 0.0 || x[2] != 0.0))
     poli_refuse(check, "position", "", "", "must be zero: a marker on a point mass is at the mass");
@@ -374,7 +374,7 @@ static void check_joint_type(poli_rules *check, const pol_joint *joint, const in
 void poli_joint_rules(poli_rules *check, const pol_joint *joint)
 {
   int bodies[2];
-  check_name(check, joint->name);
+  poli_name_rules(check, joint->name);
   const int placed = check_markers(check, joint->marker, bodies);
   check_joint_type(check, joint, bodies, placed);
 }
@@ -434,7 +434,7 @@ void poli_joint_at_rules(poli_rules *check, const pol_joint *joint, const int bo
 {
   const pol_mechanism *mechanism = check->mechanism;
   const char *type = pol_joint_type_name(joint->type);
-  check_name(check, joint->name);
+  poli_name_rules(check, joint->name);
   if (type && axis_uses[joint->type] == NO_POINT) {
     poli_refuse(check, "marker", "", "", "is required: a %s joint connects two markers", type);
     return;
@@ -592,7 +592,7 @@ static void check_ends(poli_rules *check, const pol_force *force)
 void poli_force_rules(poli_rules *check, const pol_force *force, pol_function *scale)
 {
   const char *type = pol_force_type_name(force->type);
-  check_name(check, force->name);
+  poli_name_rules(check, force->name);
   check_table(check, force, (int)force->type);
   if (!pol_force_frame_name(force->frame))
     refuse_int(check, "frame", (int)force->frame, "must be POL_GLOBAL_AXES or POL_BODY_AXES");
@@ -649,7 +649,7 @@ void poli_drive_rules(poli_rules *check, const pol_drive *drive, pol_function *f
   const pol_mechanism *mechanism = check->mechanism;
   const int by_marker = drive->joint == POL_NO_JOINT;
   const char *coordinate = pol_coordinate_name(drive->coordinate);
-  check_name(check, drive->name);
+  poli_name_rules(check, drive->name);
   poli_function_copy(check, "function", &drive->function, function);
   const pol_joint *joint = by_marker ? NULL : check_joint_index(check, "joint", drive->joint);
   if (!coordinate) {
@@ -686,7 +686,7 @@ void poli_drive_rules(poli_rules *check, const pol_drive *drive, pol_function *f
 void poli_coupling_rules(poli_rules *check, const pol_coupling *coupling)
 {
   int known = 0;
-  check_name(check, coupling->name);
+  poli_name_rules(check, coupling->name);
   check_table(check, coupling, 0);
   for (int i = 0; i < 2; i++) {
     char field[48];
@@ -716,7 +716,7 @@ static void check_quantity(poli_rules *check, const char *name, const char *fiel
                            const char *expression, const char *unit)
 {
   poli_unit parsed;
-  check_name(check, name);
+  poli_name_rules(check, name);
   if (name && (strcmp(name, "t") == 0 || strcmp(name, "pi") == 0))
     poli_refuse(check, "name", "", "", "must not be \"%s\", a predefined name of expressions",
                 name);

@@ -70,6 +70,9 @@ void poli_coupling_rules(poli_rules *check, const pol_coupling *coupling);
 void poli_variable_rules(poli_rules *check, const pol_variable *variable);
 void poli_state_rules(poli_rules *check, const pol_state_variable *state);
 
+/* A name that is required (not of markers) and unique, and a unit quaternion. */
+void poli_name_rules(poli_rules *check, const char *name);
+void poli_rotation_rules(poli_rules *check, const double q[4]);
 /* Checks `count` numbers of a field, whose items are named field[i] if there are several. */
 void poli_number_rules(poli_rules *check, const char *field, const double *x, int count,
                        poli_number_kind rule);

@@ -69,6 +69,19 @@ static void visit_joint(walk *w, const pol_joint *joint, int index)
   }
 }
 
+/* Amplitudes and rates of the modes of a flexible body. */
+static void visit_modes(walk *w, const pol_body *body, int index)
+{
+  for (int i = 0; i < 2 * body->flexible->num_modes; i++) {
+    const int rate = i >= body->flexible->num_modes,
+              mode = i - (rate ? body->flexible->num_modes : 0);
+    char number[16];
+    snprintf(number, sizeof number, "%d", mode + 1);
+    visit(w, body->name, rate ? "mode_rate" : "mode", number,
+          (poli_signal){rate ? POLI_SIGNAL_MODE_RATE : POLI_SIGNAL_MODE, index, mode});
+  }
+}
+
 static int visit_all(const pol_mechanism *mechanism, walk *w)
 {
   visit(w, "t", NULL, NULL, (poli_signal){POLI_SIGNAL_TIME, 0, 0});
@@ -80,6 +93,7 @@ static int visit_all(const pol_mechanism *mechanism, walk *w)
     if (body->point) continue;
     visit_vector(w, body->name, "angular_velocity", POLI_SIGNAL_ANGULAR_VELOCITY, i);
     visit_vector(w, body->name, "angular_velocity_global", POLI_SIGNAL_ANGULAR_VELOCITY_GLOBAL, i);
+    if (body->flexible && body->interface == 0) visit_modes(w, body, i);
   }
   const int markers =
       w->wanted && strncmp(w->wanted, "marker.", 7) != 0 ? 0 : pol_mechanism_num_markers(mechanism);

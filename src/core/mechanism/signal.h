@@ -7,6 +7,7 @@
  *   BODY.position.x  .velocity.x                   and y, z; so below
  *   BODY.angular_velocity.x                        in body axes
  *   BODY.angular_velocity_global.x                 these two not of a point mass
+ *   BODY.mode.1  .mode_rate.1                      of a flexible body: amplitude and rate
  *   marker.MARKER.position.x  .velocity.x          of markers with a name
  *   JOINT.angle  .rate  .displacement  .speed ...  the coordinates that the joint leaves free
  *   JOINT.force.x  .torque.x                       of the joint on its second body, global axes;
@@ -30,6 +31,8 @@ typedef enum poli_signal_kind {
   POLI_SIGNAL_VELOCITY,
   POLI_SIGNAL_ANGULAR_VELOCITY,
   POLI_SIGNAL_ANGULAR_VELOCITY_GLOBAL,
+  POLI_SIGNAL_MODE, /* its amplitude */
+  POLI_SIGNAL_MODE_RATE,
   POLI_SIGNAL_MARKER_POSITION,
   POLI_SIGNAL_MARKER_VELOCITY,
   POLI_SIGNAL_COORDINATE,
@@ -45,7 +48,7 @@ typedef enum poli_signal_kind {
 typedef struct poli_signal {
   poli_signal_kind kind;
   int object;    /* index of the state, variable, body, marker, joint or drive */
-  int component; /* axis, coordinate or row; else 0 */
+  int component; /* axis, coordinate, mode or row; else 0 */
 } poli_signal;
 
 /* Whether it is a reaction of a joint, or one of its multipliers. */

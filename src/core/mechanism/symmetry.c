@@ -348,6 +348,10 @@ void pol_mechanism_symmetries(const pol_mechanism *mechanism, pol_symmetries *sy
   }
   for (int i = 0; i < 2 * pol_mechanism_num_couplings(mechanism); i++)
     require_joint_coordinate(&s, mechanism, pol_mechanism_coupling(mechanism, i / 2)->joint[i % 2]);
+  for (int i = 0; i < pol_mechanism_num_bodies(mechanism); i++) {
+    const pol_flexible_body *body = pol_mechanism_body(mechanism, i)->flexible;
+    if (body && !is_zero(body->damping, body->num_modes * body->num_modes)) symmetries->energy = 0;
+  }
   for (int i = 0; i < pol_mechanism_num_forces(mechanism); i++) {
     const pol_force *force = pol_mechanism_force(mechanism, i);
     if (!require_element(&s, mechanism, force)) symmetries->energy = 0;

@@ -225,7 +225,6 @@ static void find_angles(const poli_instant *now, double h, int slow, angle_text 
 {
   const pol_formulation *formulation = now->formulation;
   const pol_mechanism *mechanism = pol_formulation_mechanism(formulation);
-  where[0][0] = where[1][0] = '\0';
   for (int k = 0; k < pol_mechanism_num_joints(mechanism); k++) {
     const pol_joint *joint = pol_mechanism_joint(mechanism, k);
     if (slow && has_one_angle(joint)) continue;
@@ -248,7 +247,8 @@ pol_status poli_simulation_check_turns(pol_simulation *sim, const pol_state *sta
   const double h = state->t - sim->t;
   pol_lost_turns *lost = &sim->summary.lost_turns;
   angle_text where[2];
-  find_angles(now, h, turns_slowly(now, h), where);
+  where[0][0] = where[1][0] = '\0';
+  if (f->num_coordinates > 0) find_angles(now, h, turns_slowly(now, h), where);
   int wrong = where[1][0] != '\0';
   /* a bushing that has turned across the place where its rotation vector jumps */
   for (int k = 0; k < f->num_forces && !wrong; k++) {

@@ -43,12 +43,35 @@ static void add_function(poli_archive *hash, const pol_function *function)
   add_text(hash, f.expression);
 }
 
+static void add_numbers(poli_archive *hash, const double *numbers, int count)
+{
+  poli_archive_bytes(hash, (void *)numbers, (size_t)count * sizeof *numbers);
+}
+
+/* The data of a flexible body but for its initial values. */
+static void add_flexible(poli_archive *hash, const pol_flexible_body *body)
+{
+  const int n = body->num_modes;
+  add_numbers(hash, body->first, 3 * (n + 1));
+  add_numbers(hash, body->second, 9 * (n + 1) * (n + 1));
+  add_numbers(hash, body->stiffness, n * n);
+  add_numbers(hash, body->damping, n * n);
+  add_numbers(hash, body->inertia, n * n);
+  for (int k = 0; k < body->num_interfaces; k++) {
+    add_numbers(hash, body->interfaces[k].position, 3);
+    add_numbers(hash, body->interfaces[k].translation, 3 * n);
+    add_numbers(hash, body->interfaces[k].rotation, 3 * n);
+  }
+}
+
 static void add_body(poli_archive *hash, const pol_mechanism *mechanism, int i)
 {
   pol_body body = *pol_mechanism_body(mechanism, i);
   POLI_ARCHIVE(hash, body.mass);
   POLI_ARCHIVE(hash, body.inertia);
   POLI_ARCHIVE(hash, body.point);
+  POLI_ARCHIVE(hash, body.interface);
+  if (body.flexible && body.interface == 0) add_flexible(hash, body.flexible);
 }
 
 static void add_joint(poli_archive *hash, const pol_mechanism *mechanism, int i)

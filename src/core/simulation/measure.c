@@ -15,6 +15,7 @@
  */
 #include <math.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "formulation/output.h"
@@ -200,19 +201,19 @@ static double kinetic_by_momenta(const pol_simulation *sim, const pol_state *sta
   return product - T;
 }
 
-/* The values of the invariants at a state with this energy. */
-static void set_invariants(pol_simulation *sim, const poli_instant *now, const double *p,
-                           const pol_energy *energy)
+/* The energy at a state, and the values of the invariants there. */
+static void measure_invariants(pol_simulation *sim, const poli_instant *now, const pol_state *state,
+                               pol_energy *energy)
 {
   const pol_summary *summary = &sim->summary;
   pol_momentum momentum;
   int momenta = 0;
   for (int i = 0; i < summary->num_invariants; i++)
     momenta |= summary->invariants[i].kind != POL_CONSTANT_ENERGY;
-  if (momenta && p != NULL)
-    pol_formulation_momentum_by_p(sim->formulation, now->at.q, p, &momentum);
-  else if (momenta)
-    poli_instant_momentum(now, &momentum);
+  poli_instant_energy(now, energy, momenta && !state->p ? &momentum : NULL);
+  if (state->p) energy->kinetic = kinetic_by_momenta(sim, state, energy->kinetic);
+  if (momenta && state->p)
+    pol_formulation_momentum_by_p(sim->formulation, now->at.q, state->p, &momentum);
   poli_invariants_set(sim->summary.num_invariants, sim->summary.invariants,
                       energy->kinetic + energy->potential, &momentum);
 }
@@ -292,8 +293,7 @@ pol_status poli_simulation_accept(pol_simulation *sim, long done)
   if (status != POL_OK) return status;
   if (done > 0 && (status = poli_simulation_check_turns(sim, state, &now)) != POL_OK) return status;
   if (done > 0 && (status = poli_simulation_check_bends(sim, state)) != POL_OK) return status;
-  poli_instant_energy(&now, &energy);
-  if (state->p != NULL) energy.kinetic = kinetic_by_momenta(sim, state, energy.kinetic);
+  measure_invariants(sim, &now, state, &energy);
   now.at.lambda = multipliers_now(sim, state);
   poli_instant_power(&now, &power);
   if (!isfinite(energy.kinetic) || !isfinite(energy.potential))
@@ -302,7 +302,6 @@ pol_status poli_simulation_accept(pol_simulation *sim, long done)
 
   if (state->p != NULL) memcpy(sim->p_before, sim->p, (size_t)sim->dae->group.nv * sizeof *sim->p);
   poli_simulation_copy_solution(sim, state);
-  set_invariants(sim, &now, state->p, &energy);
   poli_invariants_measure(summary->num_invariants, summary->invariants, done == 0 || sim->fresh,
                           sim->last_invariants);
   if (done == 0 && !sim->fresh) summary->initial_energy = energy;
@@ -352,10 +351,25 @@ pol_status poli_simulation_show(pol_simulation *sim, double t)
   }
   pol_status status = measure_residuals(sim, &sim->state, t < sim->t, &now);
   if (status != POL_OK) return status;
-  poli_instant_energy(&now, &energy);
-  if (sim->state.p != NULL) energy.kinetic = kinetic_by_momenta(sim, &sim->state, energy.kinetic);
-  set_invariants(sim, &now, sim->state.p, &energy);
+  measure_invariants(sim, &now, &sim->state, &energy);
   poli_simulation_measure_now(sim, t, &energy);
+  return POL_OK;
+}
+
+pol_status pol_simulation_hold_loads(pol_simulation *simulation, double t, double factor)
+{
+  pol_simulation *sim = simulation;
+  const int count = pol_mechanism_num_forces(sim->mechanism);
+  if (!sim->owned) return POL_BAD_ARGUMENT;
+  if (!sim->held) sim->held = malloc(((size_t)count + 1) * sizeof *sim->held);
+  if (!sim->held) return POL_NO_MEMORY;
+  poli_formulation_scale_loads(sim->owned, factor, sim->held);
+  for (int k = 0; k < count; k++) {
+    const double value = poli_force_scale(&sim->held[k], t);
+    for (int i = 0; i < 3; i++) sim->held[k].vector[i] *= value;
+    sim->held[k].actuator *= value;
+    sim->held[k].scale = NULL;
+  }
   return POL_OK;
 }
 
@@ -369,8 +383,7 @@ pol_status pol_simulation_pose(pol_simulation *simulation, const pol_state *stat
   sim->event = -1;
   const pol_status status = measure_residuals(sim, &sim->state, 0, &now);
   if (status != POL_OK) return status;
-  poli_instant_energy(&now, &energy);
-  set_invariants(sim, &now, sim->state.p, &energy);
+  measure_invariants(sim, &now, &sim->state, &energy);
   poli_simulation_measure_now(sim, state->t, &energy);
   return POL_OK;
 }

@@ -64,6 +64,7 @@ struct pol_simulation {
   const pol_mechanism *mechanism;
   const pol_formulation *formulation;
   pol_formulation *owned; /* the same, if it is not shared */
+  pol_force *held;        /* forces of pol_simulation_hold_loads, or NULL */
   pol_integrator *integrator;
   const pol_dae *dae;
   pol_progress progress;

@@ -5,6 +5,7 @@
  */
 #include "simulation/record.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,7 @@
 
 #include "base/arena.h"
 #include "formulation/output.h"
+#include "simulation/parts.h"
 
 /* --- names ------------------------------------------------------------------------------------ */
 
@@ -175,23 +177,32 @@ static void add_joint(pol_record *record, size_t *used, const pol_formulation *f
                 multiplier_units[rows[i].kind]);
 }
 
-/* Whether a force changes by itself and so is worth a record: constant ones are in the model. */
-static int varies(const pol_force *force)
+/* Whether a force changes by itself and so is worth a record: constant ones are in the model,
+ * unless a load factor changes them. */
+static int varies(const pol_record *record, const pol_force *force)
 {
-  return force->scale || force->expressions[0] || force->expressions[1] || force->expressions[2] ||
+  return record->simulation->held || force->scale || force->expressions[0] ||
+         force->expressions[1] || force->expressions[2] ||
          (force->type != POL_APPLIED_FORCE && force->type != POL_APPLIED_TORQUE);
 }
 
 /* Whether it has a force, and a torque at the point where it acts. */
-static int has_force(const pol_force *force)
+static int has_force(const pol_record *record, const pol_force *force)
 {
-  return varies(force) && force->type != POL_APPLIED_TORQUE;
+  return varies(record, force) && force->type != POL_APPLIED_TORQUE;
 }
 
-static int has_torque(const pol_force *force)
+static int has_torque(const pol_record *record, const pol_force *force)
 {
-  return varies(force) && (force->type == POL_APPLIED_TORQUE || force->type == POL_BUSHING ||
-                           force->type == POL_BEAM || force->type == POL_CALLBACK_FORCE);
+  return varies(record, force) &&
+         (force->type == POL_APPLIED_TORQUE || force->type == POL_BUSHING ||
+          force->type == POL_BEAM || force->type == POL_CALLBACK_FORCE);
+}
+
+/* Modes of a flexible body, recorded with its reference frame. */
+static int num_modes(const pol_body *body)
+{
+  return body->flexible && body->interface == 0 ? body->flexible->num_modes : 0;
 }
 
 /* GROUP.NAME of each invariant. */
@@ -216,6 +227,13 @@ static size_t add_all(pol_record *record)
     for (const quantity *q = body_quantities; q < body_quantities + NUM_BODY_QUANTITIES; q++)
       for (size_t i = 0; i < q->count && (q->of_points || !body->point); i++)
         add_channel(record, &used, "bodies", body->name, q->name, q->components[i], q->unit);
+    for (int k = 0; k < 2 * num_modes(body); k++) {
+      const int rate = k >= num_modes(body);
+      char number[16];
+      snprintf(number, sizeof number, "%d", k - (rate ? num_modes(body) : 0) + 1);
+      add_channel(record, &used, "bodies", body->name, rate ? "mode_rate" : "mode", number,
+                  rate ? "1/s" : "1");
+    }
   }
   for (int k = 0; k < pol_mechanism_num_markers(mechanism); k++) {
     const pol_marker *marker = pol_mechanism_marker(mechanism, k);
@@ -235,9 +253,9 @@ static size_t add_all(pol_record *record)
                  pol_joint_coordinate(joint, force->coordinate)->angular);
       continue;
     }
-    for (int i = 0; i < 3 && has_force(force); i++)
+    for (int i = 0; i < 3 && has_force(record, force); i++)
       add_effort(record, &used, "forces", force->name, axes[i], 0);
-    for (int i = 0; i < 3 && has_torque(force); i++)
+    for (int i = 0; i < 3 && has_torque(record, force); i++)
       add_effort(record, &used, "forces", force->name, axes[i], 1);
     for (int i = 0; i < 12 && force->type == POL_BEAM; i++)
       add_channel(record, &used, "forces", force->name, section_quantities[i / 3].name, axes[i % 3],
@@ -366,6 +384,9 @@ void pol_record_row(const pol_record *record, double *row)
     poli_instant_body(&now, i, &values);
     row = write_quantities(body_quantities, NUM_BODY_QUANTITIES, &values,
                            pol_mechanism_body(mechanism, i)->point, row);
+    const int modes = num_modes(pol_mechanism_body(mechanism, i));
+    if (modes > 0) pol_formulation_modes(formulation, at.q, at.v, i, row, row + modes);
+    row += 2 * modes;
   }
   for (int i = 0; i < pol_mechanism_num_markers(mechanism); i++) {
     pol_marker_state values;
@@ -387,14 +408,14 @@ void pol_record_row(const pol_record *record, double *row)
   for (int k = 0; k < pol_mechanism_num_forces(mechanism); k++) {
     const pol_force *force = pol_mechanism_force(mechanism, k);
     double vector[3], torque[3];
-    if (!varies(force)) continue;
+    if (!varies(record, force)) continue;
     if (poli_force_is_on_joint(force->type)) {
       *row++ = poli_instant_joint_spring(&now, k);
       continue;
     }
     poli_instant_force(&now, k, vector, torque);
-    for (int i = 0; i < 3 && has_force(force); i++) *row++ = vector[i];
-    for (int i = 0; i < 3 && has_torque(force); i++) *row++ = torque[i];
+    for (int i = 0; i < 3 && has_force(record, force); i++) *row++ = vector[i];
+    for (int i = 0; i < 3 && has_torque(record, force); i++) *row++ = torque[i];
     if (force->type == POL_BEAM) {
       poli_instant_beam(&now, k, row, row + 3, row + 6, row + 9);
       row += 12;

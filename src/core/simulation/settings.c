@@ -171,6 +171,8 @@ int poli_mechanism_has_loop(const pol_mechanism *mechanism, int *has_loop)
   *has_loop = 0;
   if (parent == NULL) return 0;
   for (int i = 0; i <= num_bodies; i++) parent[i] = i;
+  for (int i = 0; i < num_bodies; i++) /* the frames of a flexible body are one body */
+    parent[i + 1] -= pol_mechanism_body(mechanism, i)->interface;
   for (int k = 0; k < pol_mechanism_num_joints(mechanism); k++) {
     const pol_joint *joint = pol_mechanism_joint(mechanism, k);
     int ends[2];

@@ -114,7 +114,10 @@ static pol_status find_equilibrium(pol_simulation *sim, double *q, double *v)
     memcpy(body.rotation, found.quaternion, sizeof body.rotation);
     memset(body.velocity, 0, sizeof body.velocity);
     memset(body.angular_velocity, 0, sizeof body.angular_velocity);
-    placed->chart->coordinates(&body, q + placed->q, v + placed->v);
+    const poli_placed_body *from = &own->bodies[i];
+    const int modes = placed->chart->num_modes;
+    poli_placed_set(placed, &body, state->q + from->q + from->chart->nq - modes,
+                    state->v + from->v + from->chart->dim - modes, q, v);
   }
   for (int i = 0; i < sim->dae->num_states; i++)
     v[f->state_v + i] = pol_formulation_state_variable(own, &at, i);
@@ -361,6 +364,7 @@ void pol_simulation_free(pol_simulation **simulation)
   poli_watch_free(&sim->watch);
   pol_integrator_free(&sim->integrator);
   pol_formulation_free(&sim->owned);
+  free(sim->held);
   free(sim->memory);
   free(sim->before_end);
   free(sim->times);
@@ -500,6 +504,14 @@ pol_status pol_simulation_body(const pol_simulation *sim, int index, pol_body_st
   const pol_state *now = pol_simulation_state(sim);
   pol_formulation_body_state(sim->formulation, now->q, now->v, index, state);
   return POL_OK;
+}
+
+int pol_simulation_modes(const pol_simulation *sim, int index, double *amplitudes, double *rates)
+{
+  if (index < 0 || index >= pol_mechanism_num_bodies(pol_formulation_mechanism(sim->formulation)))
+    return 0;
+  const pol_state *now = pol_simulation_state(sim);
+  return pol_formulation_modes(sim->formulation, now->q, now->v, index, amplitudes, rates);
 }
 
 const pol_formulation *pol_simulation_formulation(const pol_simulation *sim)

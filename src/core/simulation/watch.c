@@ -346,8 +346,9 @@ void poli_watch_look(poli_watch *watch, const pol_state *state, double h, pol_si
     if (w->wanted[c]) w->loops[c].fastest = 0.0;
   }
   if (measure(w, state)) {
-    for (int b = 0; b < w->num_bodies; b++) {
-      const int c = poli_independence_component(w->independence, b);
+    for (int b = 0, block = 0; b < w->num_bodies; b++) {
+      if (w->formulation->bodies[b].reference != b) continue;
+      const int c = poli_independence_component(w->independence, block++);
       pol_body_state body;
       if (c < 0 || !w->wanted[c]) continue;
       pol_formulation_body_state(w->formulation, state->q, state->v, b, &body);

@@ -204,7 +204,7 @@ static void add_stand_ins(gltf *g, const pol_model *model, const char *shaped)
     const pol_body *body = pol_mechanism_body(mechanism, b);
     part ball = {.type = POL_SPHERE, .color = poli_body_color(b, num_bodies), .rotation = {1.0}};
     for (int i = 0; i < 3; i++) ball.size[i] = 3.0 * radius;
-    if (!body->point && !held[b]) {
+    if (!body->point && body->mass > 0.0 && !held[b]) {
       double half_axes[3];
       poli_body_ellipsoid(body, half_axes, ball.rotation);
       for (int i = 0; i < 3; i++) ball.size[i] = 2.0 * half_axes[i];

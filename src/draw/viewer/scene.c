@@ -70,7 +70,7 @@ static json_t *body_json(const void *from, int index)
   const pol_body *body = pol_mechanism_body(from, index);
   double moments[3] = {0.0, 0.0, 0.0}, R[9], half_axes[3] = {0.0, 0.0, 0.0},
          q[4] = {1.0, 0.0, 0.0, 0.0};
-  if (!body->point) {
+  if (!body->point && body->mass > 0.0) {
     poli_principal_axes(body->inertia, moments, R);
     poli_body_ellipsoid(body, half_axes, q);
   }

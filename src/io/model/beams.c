@@ -1,5 +1,5 @@
-/* From the keys of a beam to its nodes: the line that leads through its points, axes that turn
- * along it as little as possible, and the stiffness and inertia of its section. */
+/* From the keys of a beam to its nodes: axes that turn along its line as little as possible, the
+ * stiffness and inertia of its section, its markers and its loads. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -62,6 +62,7 @@ static void set_section(const poli_model_beam *from, pol_beam *beam)
     memcpy(beam->stiffness, s->stiffness, sizeof s->stiffness);
     beam->mass = s->mass;
     for (int i = 0; i < 3; i++) beam->inertia[4 * i] = s->inertia[i];
+    memcpy(beam->center, s->center, sizeof beam->center);
   } else {
     const double nu = isnan(from->shear) ? from->poisson : from->young / (2.0 * from->shear) - 1.0;
     const double E = from->young, G = isnan(from->shear) ? E / (2.0 + 2.0 * nu) : from->shear;
@@ -80,181 +81,6 @@ static void set_section(const poli_model_beam *from, pol_beam *beam)
       beam->stiffness[6 * i + j] *= sqrt(factors[i] * factors[j]);
       beam->damping[6 * i + j] = from->damping * beam->stiffness[6 * i + j];
     }
-}
-
-/* --- lines ------------------------------------------------------------------------------------ */
-
-static void point_at(const poli_model_beam *from, size_t i, double x[3])
-{
-  const json_t *point = json_array_get(from->points, i);
-  double R[9], own[3];
-  for (size_t k = 0; k < 3; k++) own[k] = json_number_value(json_array_get(point, k));
-  pol_quat_to_matrix(from->rotation, R);
-  poli_m3_apply(R, own, x);
-  poli_v3_add(from->position, x, x);
-}
-
-/* Nodes and their tangents; a node of a corner has a tangent before and one behind it. */
-typedef struct line {
-  double *x;             /* 3 numbers a node */
-  double *before, *back; /* tangents: of the element before and of the one behind the node */
-  double *lengths;       /* of the elements */
-} line;
-
-static double distance(const double a[3], const double b[3])
-{
-  return hypot(hypot(b[0] - a[0], b[1] - a[1]), b[2] - a[2]);
-}
-
-/* Straight pieces, with elements of about the same length. */
-static void follow_line(const poli_model_beam *from, line *to)
-{
-  const size_t pieces = json_array_size(from->points) - 1;
-  double total = 0.0, walked = 0.0, a[3], b[3];
-  int node = 0, used = 0;
-  for (size_t i = 0; i < pieces; i++) {
-    point_at(from, i, a);
-    point_at(from, i + 1, b);
-    total += distance(a, b);
-  }
-  for (size_t i = 0; i < pieces; i++) {
-    point_at(from, i, a);
-    point_at(from, i + 1, b);
-    const double length = distance(a, b);
-    const int later = (int)(pieces - 1 - i); /* at least one for each piece that follows */
-    walked += length;
-    int until = (int)lround(walked / total * from->elements);
-    if (until > from->elements - later) until = from->elements - later;
-    if (until <= used || later == 0) until = later == 0 ? from->elements : used + 1;
-    const int count = until - used;
-    for (int k = 0; k <= count; k++)
-      for (int j = 0; j < 3; j++) {
-        const double s = (double)k / count;
-        to->x[3 * (node + k) + j] = k == count ? b[j] : a[j] + s * (b[j] - a[j]);
-        if (k > 0 || i == 0) to->before[3 * (node + k) + j] = (b[j] - a[j]) / length;
-        to->back[3 * (node + k) + j] = (b[j] - a[j]) / length;
-        if (k > 0) to->lengths[node + k - 1] = length / count;
-      }
-    node += count;
-    used = until;
-  }
-}
-
-/* The circle through three points; a straight line if they are on one. */
-static void follow_arc(const poli_model_beam *from, line *to)
-{
-  double p[3][3], u[3], v[3], normal[3], e1[3], e2[3];
-  for (size_t i = 0; i < 3; i++) point_at(from, i, p[i]);
-  poli_v3_subtract(p[1], p[0], u);
-  poli_v3_subtract(p[2], p[0], v);
-  poli_v3_cross(u, v, normal);
-  const double uu = poli_v3_dot(u, u), vv = poli_v3_dot(v, v), uv = poli_v3_dot(u, v);
-  const double square = poli_v3_dot(normal, normal);
-  const int n = from->elements;
-  if (square <= 1e-20 * uu * vv) {
-    const double length = sqrt(vv);
-    for (int k = 0; k <= n; k++)
-      for (int j = 0; j < 3; j++) {
-        to->x[3 * k + j] = p[0][j] + v[j] * k / n;
-        to->before[3 * k + j] = to->back[3 * k + j] = v[j] / length;
-        if (k < n) to->lengths[k] = length / n;
-      }
-    return;
-  }
-  /* the centre from the first point: a u + b v */
-  const double a = vv * (uu - uv) / (2.0 * square), b = uu * (vv - uv) / (2.0 * square);
-  double center[3];
-  for (int j = 0; j < 3; j++) center[j] = a * u[j] + b * v[j];
-  const double radius = sqrt(poli_v3_dot(center, center));
-  poli_normalize(normal);
-  for (int j = 0; j < 3; j++) e1[j] = -center[j] / radius;
-  poli_v3_cross(normal, e1, e2);
-  double angle[2];
-  for (int i = 0; i < 2; i++) {
-    const double *w = i == 0 ? u : v;
-    double r[3];
-    poli_v3_subtract(w, center, r);
-    angle[i] = atan2(poli_v3_dot(r, e2), poli_v3_dot(r, e1));
-    if (angle[i] < 0.0) angle[i] += 2.0 * pi;
-  }
-  for (int k = 0; k <= n; k++) {
-    const double turn = angle[1] * k / n;
-    for (int j = 0; j < 3; j++) {
-      to->x[3 * k + j] = p[0][j] + center[j] + radius * (cos(turn) * e1[j] + sin(turn) * e2[j]);
-      to->before[3 * k + j] = to->back[3 * k + j] = cos(turn) * e2[j] - sin(turn) * e1[j];
-    }
-    if (k < n) to->lengths[k] = radius * angle[1] / n;
-  }
-}
-
-/* A natural cubic spline over the lengths of the chords; nodes at equal lengths along it. */
-enum { PARTS = 64 }; /* of each piece, over which the length is added up */
-
-static void spline_at(const double *x, const double *m, double h, double s, double value[3],
-                      double slope[3])
-{
-  const double a = 1.0 - s;
-  for (int j = 0; j < 3; j++) {
-    value[j] = a * x[j] + s * x[3 + j] +
-               h * h / 6.0 * ((a * a * a - a) * m[j] + (s * s * s - s) * m[3 + j]);
-    slope[j] = (x[3 + j] - x[j]) / h +
-               h / 6.0 * ((1.0 - 3.0 * a * a) * m[j] + (3.0 * s * s - 1.0) * m[3 + j]);
-  }
-}
-
-static pol_status follow_spline(const poli_model_beam *from, line *to)
-{
-  const size_t count = json_array_size(from->points), pieces = count - 1;
-  double *x, *m, *h, *diagonal, *walked;
-  poli_arena arena = {0};
-  do {
-    POLI_TAKE_EACH(&arena, 3 * count, &x, &m);
-    POLI_TAKE_EACH(&arena, count, &h, &diagonal);
-    POLI_TAKE(&arena, walked, PARTS * pieces + 1);
-  } while (poli_arena_again(&arena));
-  if (!arena.memory) return POL_NO_MEMORY;
-  for (size_t i = 0; i < count; i++) point_at(from, i, x + 3 * i);
-  for (size_t i = 0; i < pieces; i++) h[i] = distance(x + 3 * i, x + 3 * (i + 1));
-  /* second derivatives m, zero at the ends: elimination of a tridiagonal matrix */
-  for (size_t i = 1; i < pieces; i++) {
-    const double factor = i > 1 ? h[i - 1] / diagonal[i - 1] : 0.0;
-    diagonal[i] = 2.0 * (h[i - 1] + h[i]) - (i > 1 ? factor * h[i - 1] : 0.0);
-    for (size_t j = 0; j < 3; j++)
-      m[3 * i + j] = 6.0 * ((x[3 * (i + 1) + j] - x[3 * i + j]) / h[i] -
-                            (x[3 * i + j] - x[3 * (i - 1) + j]) / h[i - 1]) -
-                     (i > 1 ? factor * m[3 * (i - 1) + j] : 0.0);
-  }
-  for (size_t i = pieces; i-- > 1;)
-    for (size_t j = 0; j < 3; j++)
-      m[3 * i + j] =
-          (m[3 * i + j] - (i + 1 < pieces ? h[i] * m[3 * (i + 1) + j] : 0.0)) / diagonal[i];
-  /* lengths by Simpson's rule */
-  double value[3], slope[3][3];
-  for (size_t k = 0; k < PARTS * pieces; k++) {
-    const size_t i = k / PARTS;
-    const double s = (double)(k % PARTS) / PARTS, part = h[i] / PARTS;
-    for (int j = 0; j < 3; j++)
-      spline_at(x + 3 * i, m + 3 * i, h[i], s + 0.5 * j / PARTS, value, slope[j]);
-    walked[k + 1] = walked[k];
-    for (int j = 0; j < 3; j++)
-      walked[k + 1] += (j == 1 ? 4.0 : 1.0) * part / 6.0 * sqrt(poli_v3_dot(slope[j], slope[j]));
-  }
-  const double total = walked[PARTS * pieces];
-  size_t k = 0;
-  for (int node = 0; node <= from->elements; node++) {
-    const double want = total * node / from->elements;
-    while (k + 1 < PARTS * pieces && walked[k + 1] < want) k++;
-    const size_t i = k / PARTS;
-    const double inside = (want - walked[k]) / (walked[k + 1] - walked[k]);
-    spline_at(x + 3 * i, m + 3 * i, h[i], ((double)(k % PARTS) + inside) / PARTS, to->x + 3 * node,
-              slope[0]);
-    poli_normalize(slope[0]);
-    poli_v3_copy(slope[0], to->before + 3 * node);
-    poli_v3_copy(slope[0], to->back + 3 * node);
-    if (node > 0) to->lengths[node - 1] = total / from->elements;
-  }
-  free(arena.memory);
-  return POL_OK;
 }
 
 /* --- axes ------------------------------------------------------------------------------------- */
@@ -296,31 +122,50 @@ static void turn_axes(const double q[4], const double a[3], const double b[3], d
   pol_quat_normalize(turned);
 }
 
+/* The axes q turned about their x. */
+static void twist_axes(double q[4], double angle)
+{
+  const double turn[4] = {cos(0.5 * angle), sin(0.5 * angle), 0.0, 0.0};
+  double turned[4];
+  pol_quat_multiply(q, turn, turned);
+  memcpy(q, turned, sizeof turned);
+}
+
 pol_status poli_beam_layout(const poli_model_beam *from, pol_beam *beam, void **memory)
 {
   const int n = from->elements;
-  line to;
-  double *q, *ends;
+  const size_t most = json_array_size(from->points) + from->markers.count;
+  poli_beam_line *line = NULL;
+  poli_beam_nodes to;
+  double *q, *ends, *spans;
   poli_arena arena = {0};
   do {
     POLI_TAKE_EACH(&arena, 3 * (n + 1), &to.x, &to.before, &to.back);
     POLI_TAKE(&arena, to.lengths, n);
+    POLI_TAKE(&arena, to.s, n + 1);
     POLI_TAKE(&arena, q, 4 * (n + 1));
     POLI_TAKE(&arena, ends, 8 * n);
+    POLI_TAKE(&arena, spans, most);
   } while (poli_arena_again(&arena));
   *memory = arena.memory;
-  if (!arena.memory) return POL_NO_MEMORY;
-  pol_status status = POL_OK;
-  if (from->type == POLI_LINE) follow_line(from, &to);
-  if (from->type == POLI_ARC) follow_arc(from, &to);
-  if (from->type == POLI_SPLINE) status = follow_spline(from, &to);
+  pol_status status = arena.memory ? poli_beam_line_create(&line, from) : POL_NO_MEMORY;
   if (status) return status;
+  const double length = poli_beam_line_length(line);
+  poli_beam_line_nodes(line, poli_beam_line_spans(line, spans), spans, &to);
+  poli_beam_line_free(&line);
   first_axes(from, to.back, q);
   for (int k = 0; k < n; k++) {
     double *first = ends + 8 * k, *second = first + 4;
     turn_axes(q + 4 * k, to.before + 3 * k, to.back + 3 * k, first);
     turn_axes(first, to.back + 3 * k, to.before + 3 * (k + 1), second);
     memcpy(q + 4 * (k + 1), second, 4 * sizeof *q);
+  }
+  /* twist about the line, by length */
+  for (int k = 0; k <= n && from->twist != 0.0; k++) {
+    const double angle = from->twist * to.s[k] / length;
+    twist_axes(q + 4 * k, angle);
+    if (k < n) twist_axes(ends + 8 * k, angle);
+    if (k > 0) twist_axes(ends + 8 * k - 4, angle);
   }
   *beam = (pol_beam){.name = from->name,
                      .num_nodes = n + 1,
@@ -334,4 +179,112 @@ pol_status poli_beam_layout(const poli_model_beam *from, pol_beam *beam, void **
   poli_v3_copy(from->angular_velocity, beam->angular_velocity);
   set_section(from, beam);
   return POL_OK;
+}
+
+/* --- markers and loads ------------------------------------------------------------------------ */
+
+pol_status poli_beam_add_markers(pol_mechanism *mechanism, const poli_model_beam *from,
+                                 const pol_beam *beam, int first)
+{
+  const poli_beam_marker *markers = from->markers.items;
+  poli_beam_line *line = NULL;
+  pol_status status = from->markers.count > 0 ? poli_beam_line_create(&line, from) : POL_OK;
+  for (size_t i = 0; i < from->markers.count && !status; i++) {
+    const double at = poli_beam_marker_at(line, &markers[i]);
+    pol_marker marker = pol_marker_default();
+    double s = 0.0;
+    int k = 0; /* the node that is there: the nearest */
+    while (k + 1 < beam->num_nodes && s + 0.5 * beam->lengths[k] < at) s += beam->lengths[k++];
+    marker.name = markers[i].name;
+    marker.body = first + k;
+    poli_beam_center(beam, k, marker.position);
+    poli_v3_scale(-1.0, marker.position, marker.position);
+    status = pol_mechanism_add_marker(mechanism, &marker, NULL);
+  }
+  poli_beam_line_free(&line);
+  return status;
+}
+
+/* The loaded part of the half elements beside a node: its length, its middle from the node, and the
+ * axes of the section, both in axes of the body. */
+typedef struct loaded {
+  double length, middle[3], A[9];
+} loaded;
+
+static loaded loaded_half(const poli_beam_load *load, const pol_beam *beam, int k, int end,
+                          double node)
+{
+  const int element = end == 0 ? k : k - 1;
+  const double half = 0.5 * beam->lengths[element];
+  const double from = isnan(load->from) ? 0.0 : load->from;
+  const double a = fmax(end == 0 ? node : node - half, from);
+  const double b = fmin(end == 0 ? node + half : node, isnan(load->to) ? DBL_MAX : load->to);
+  double back[4], turn[4];
+  loaded found = {.length = fmax(b - a, 0.0)};
+  pol_quat_conjugate(beam->rotations + 4 * k, back);
+  pol_quat_multiply(back, beam->ends + 8 * element + 4 * end, turn);
+  pol_quat_to_matrix(turn, found.A);
+  for (int i = 0; i < 3; i++) found.middle[i] = (0.5 * (a + b) - node) * found.A[3 * i];
+  return found;
+}
+
+/* The force and the moment on the loaded part beside node k. */
+static pol_status add_loaded(pol_mechanism *mechanism, const poli_beam_load *load,
+                             const pol_beam *beam, int first, const pol_function *scale, int k,
+                             const loaded *part, const char *suffix)
+{
+  double center[3];
+  pol_status status = POL_OK;
+  poli_beam_center(beam, k, center);
+  for (int turns = 0; turns < 2 && !status; turns++) {
+    const double *by_length = turns ? load->moment : load->force;
+    double vector[3];
+    if (part->length == 0.0 || poli_v3_dot(by_length, by_length) == 0.0) continue;
+    char *name = poli_format("%s_%d%s%s", load->name, k, suffix, turns ? "_moment" : "");
+    pol_force force = pol_force_default();
+    poli_v3_scale(part->length, by_length, vector);
+    force.name = name;
+    force.type = turns ? POL_APPLIED_TORQUE : POL_APPLIED_FORCE;
+    force.body = first + k;
+    force.scale = scale;
+    poli_v3_copy(vector, force.vector);
+    if (load->axes == POLI_LOAD_SECTION) {
+      force.frame = POL_BODY_AXES;
+      poli_m3_apply(part->A, vector, force.vector);
+    }
+    if (!turns) poli_v3_subtract(part->middle, center, force.point);
+    status = name ? pol_mechanism_add_force(mechanism, &force, NULL) : POL_NO_MEMORY;
+    free(name);
+  }
+  return status;
+}
+
+/* Loads on the half elements beside each node, which are rigid as their masses are.  Both halves
+ * have one force at their common middle, unless they are beside a corner that turns the loads. */
+pol_status poli_beam_add_load(pol_mechanism *mechanism, const poli_beam_load *load,
+                              const pol_beam *beam, int first, const pol_function *scale)
+{
+  double node = 0.0;
+  pol_status status = POL_OK;
+  for (int k = 0; k < beam->num_nodes && !status; k++) {
+    loaded before = {0}, behind = {0};
+    double turned = 0.0;
+    if (k > 0) before = loaded_half(load, beam, k, 1, node);
+    if (k + 1 < beam->num_nodes) behind = loaded_half(load, beam, k, 0, node);
+    for (int i = 0; i < 9; i++) turned = fmax(turned, fabs(before.A[i] - behind.A[i]));
+    const double length = before.length + behind.length;
+    const int is_alone = before.length == 0.0 || behind.length == 0.0;
+    if (!is_alone && (load->axes == POLI_LOAD_GLOBAL || turned < 1e-12)) {
+      for (int i = 0; i < 3; i++)
+        behind.middle[i] =
+            (before.length * before.middle[i] + behind.length * behind.middle[i]) / length;
+      behind.length = length;
+      before.length = 0.0;
+    }
+    status = add_loaded(mechanism, load, beam, first, scale, k, &before,
+                        behind.length > 0.0 ? "_before" : "");
+    if (!status) status = add_loaded(mechanism, load, beam, first, scale, k, &behind, "");
+    if (k + 1 < beam->num_nodes) node += beam->lengths[k];
+  }
+  return status;
 }

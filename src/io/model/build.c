@@ -429,8 +429,21 @@ static void add_beams(builder *b, const poli_place *top, const poli_model_data *
       status = poli_beam_add_nodes(b->mechanism, &beam);
     if (status == POL_OK && from->is_sound && element == POLI_MARKERS)
       status = poli_beam_add_ends(b->mechanism, &beam, first);
+    if (status == POL_OK && from->is_sound && element == POLI_MARKERS)
+      status = poli_beam_add_markers(b->mechanism, from, &beam, first);
     if (status == POL_OK && from->is_sound && element == POLI_FORCES)
       status = poli_beam_add_elements(b->mechanism, &beam, first);
+    const poli_beam_load *loads = from->loads.items;
+    for (size_t k = 0; k < from->loads.count && element == POLI_FORCES; k++) {
+      pol_function scale;
+      double *numbers = NULL;
+      if (status || !from->is_sound) break;
+      if (loads[k].scale.given) status = make_function(&loads[k].scale, &scale, &numbers);
+      if (!status)
+        status = poli_beam_add_load(b->mechanism, &loads[k], &beam, first,
+                                    loads[k].scale.given ? &scale : NULL);
+      free(numbers);
+    }
     for (int end = 0; end < 2 && element == POLI_JOINTS; end++) {
       const int node = end == 0 ? 0 : beam.num_nodes - 1;
       if (status || !from->is_sound || from->ends[end] == POL_NOT_FOUND) continue;
@@ -447,6 +460,19 @@ static void add_beams(builder *b, const poli_place *top, const poli_model_data *
     if (status != POL_OK && status != POL_BAD_ARGUMENT) b->reader->status = status;
     pass_on(b, &place, element, &poli_beam_kind, "");
     first += from->elements + 1;
+  }
+}
+
+static void add_flexible_bodies(builder *b, const poli_place *top, const poli_model_data *data)
+{
+  const poli_place objects = poli_place_key(top, "flexible_bodies");
+  const poli_model_flexible *from = data->flexible.items;
+  for (size_t i = 0; i < data->flexible.count && b->reader->status == POL_OK; i++, from++) {
+    const poli_place place = poli_place_item(&objects, i);
+    const pol_status status = poli_flexible_add(from, b->mechanism);
+    if (status != POL_OK && status != POL_BAD_ARGUMENT) b->reader->status = status;
+    if (!from->reduced) pol_errors_clear(&b->found);
+    pass_on(b, &place, POLI_BODIES, &poli_flexible_kind, "");
   }
 }
 
@@ -534,6 +560,7 @@ void poli_build_mechanism(poli_reader *reader, const poli_place *top, const poli
   for (int k = 0; k < POLI_NUM_ELEMENTS; k++) {
     add_elements(&b, top, data, (poli_element)k);
     add_beams(&b, top, data, (poli_element)k);
+    if (k == POLI_BODIES) add_flexible_bodies(&b, top, data);
   }
   poli_mechanism_collect(mechanism, NULL);
   json_decref(b.reported);

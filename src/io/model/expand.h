@@ -118,7 +118,8 @@ typedef struct poli_expansion {
   int num_instances;
   poli_origins *origins;
   size_t num_values; /* made by copies so far */
-  json_t *meshes;    /* {file: integrals} of the meshes that give bodies their inertia, or NULL */
+  json_t *meshes;    /* {file: integrals} of the meshes that give bodies their inertia, and reduced
+                        bodies by their keys, or NULL */
   int has_includes;
   int is_partial; /* copies or files are missing after an error: names may be, too */
 } poli_expansion;
@@ -162,6 +163,11 @@ char *poli_text_with_files(const poli_expansion *x, const char *text, size_t siz
  * model gets a list of them. */
 void poli_fill_masses(poli_expansion *x, const poli_place *top, poli_model_data *data,
                       pol_model *model);
+
+/* Reads the files and meshes of flexible bodies and reduces them (flexible.c); the model gets a list
+ * of them. */
+void poli_fill_flexible(poli_expansion *x, const poli_place *top, poli_model_data *data,
+                        pol_model *model);
 
 /* Gives errors from `first` on, whose paths are those of the plain tree, the place in their file;
  * and all errors lines and elements. */

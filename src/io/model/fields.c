@@ -230,7 +230,7 @@ static const poli_field function_fields[] = {
 
 #undef AT
 
-static const poli_kind function_kind =
+const poli_kind poli_function_kind =
     KIND("function", "must be an object that describes a function of time", function_fields,
          sizeof(poli_model_function), .link = "functions-of-time", .type_key = "type",
          .standard_type = POL_EXPRESSION, .noun = " function", .check = poli_check_function);
@@ -315,8 +315,8 @@ static const poli_field force_fields[] = {
     {"preload_torque", &poli_vector, AT(force.preload_torque), .types = T(POL_BUSHING),
      .unit = "N m", .standard = "[0, 0, 0]",
      .help = "torque on the second body if the markers coincide, in the axes of the first"},
-    {"scale", &poli_function, AT(scale), &function_kind, .types = APPLIED | T(POL_SPRING_DAMPER),
-     .standard = "`1`",
+    {"scale", &poli_function, AT(scale), &poli_function_kind,
+     .types = APPLIED | T(POL_SPRING_DAMPER), .standard = "`1`",
      .help = "multiplies the `force`, the `torque`, or the `actuator` of a `spring-damper`"},
     {"joint", &poli_reference, AT(force.joint), list_of_joints, "must be the name of a joint",
      ONLY(T(POL_JOINT_SPRING)), .help = "a joint with a coordinate"},
@@ -382,7 +382,7 @@ static const poli_field drive_fields[] = {
     {"coordinate", &poli_choice, AT(drive.coordinate), &coordinates,
      "must be a coordinate, such as \"rotation\"", POLI_ALWAYS,
      .help = "the prescribed coordinate; at most one drive per coordinate"},
-    {"function", &poli_function, AT(function), &function_kind, NULL, POLI_ALWAYS,
+    {"function", &poli_function, AT(function), &poli_function_kind, NULL, POLI_ALWAYS,
      .unit = "rad or m", .help = "value of the coordinate"},
     {.key = NULL},
 };
@@ -557,7 +557,7 @@ static const poli_field model_fields[] = {
     {"gravity", &poli_vector, AT(gravity), .unit = "m/s^2", .standard = "[0, 0, 0]",
      .help = "global axes; **without it there is no gravity**"},
     {"bodies", &poli_objects, AT(bodies), &body_kind, "must be a list of one or more bodies",
-     .standard = "required without `include` or `beams`",
+     .standard = "required without `include`, `beams` or `flexible_bodies`",
      .help = "at least one; the inertial frame is called `ground` and is not listed"},
     {"markers", &poli_objects, AT(markers), &marker_kind, "must be a list of markers",
      .standard = "none", .help = "frames fixed in a body or in the ground"},
@@ -567,6 +567,9 @@ static const poli_field model_fields[] = {
      .standard = "none", .help = "forces and torques on and between bodies, besides gravity"},
     {"beams", &poli_objects, AT(beams), &poli_beam_kind, "must be a list of beams",
      .standard = "none", .help = "slender elastic bodies"},
+    {"flexible_bodies", &poli_objects, AT(flexible), &poli_flexible_kind,
+     "must be a list of flexible bodies", .standard = "none",
+     .help = "elastic bodies of any shape, from finite elements"},
     {"drives", &poli_objects, AT(drives), &drive_kind, "must be a list of drives",
      .standard = "none", .help = "coordinates prescribed as functions of time"},
     {"couplings", &poli_objects, AT(couplings), &coupling_kind, "must be a list of couplings",
@@ -591,4 +594,4 @@ const poli_kind poli_model_kind =
     KIND("model", "must be an object with \"bodies\" and \"simulation\"", model_fields,
          sizeof(poli_model_data), .check = poli_check_model,
          .schema = "{'anyOf': [{'required': ['bodies']}, {'required': ['include']}, {'required': "
-                   "['beams']}]}");
+                   "['beams']}, {'required': ['flexible_bodies']}]}");

@@ -28,6 +28,7 @@
   }                                                                                                \
   static const poli_choices choices = {choices##_name}
 
+extern const poli_kind poli_function_kind;
 /* The lists in which names are looked up. */
 extern const char *const poli_list_of_bodies[], *const poli_list_of_markers[];
 

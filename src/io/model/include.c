@@ -211,7 +211,7 @@ static json_t *rename_value(renaming *r, json_t *value, const poli_field *field)
     other = new_name(r, *(const char *const *)field->detail, text);
   else if (type->texts == POLI_EXPRESSIONS || type->texts == POLI_EFFORTS)
     other = rename_expression(r, text);
-  else if (type == &poli_mesh_file)
+  else if (type == &poli_mesh_file || type == &poli_data_file)
     other = join_path(r->folder, text);
   json_t *renamed = other ? json_string(other) : NULL;
   if (other && !renamed) r->x->reader->status = POL_NO_MEMORY;

@@ -17,6 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <polhode/reduction.h>
+
 #include "io/file/file.h"
 #include "io/model/expand.h"
 #include "io/robot/robot.h"
@@ -341,6 +343,7 @@ static int fill_model(poli_reader *reader, const poli_place *top, poli_expansion
   if (reader->status == POL_OK) poli_read_kind(reader, top, &poli_model_kind, &data);
   if (reader->status == POL_OK) poli_transform_all(x, top, &data);
   if (reader->status == POL_OK) poli_fill_masses(x, top, &data, model);
+  if (reader->status == POL_OK) poli_fill_flexible(x, top, &data, model);
   if (reader->status == POL_OK) reader->status = pol_mechanism_create(&model->mechanism);
   if (reader->status == POL_OK) poli_build_mechanism(reader, top, &data, model->mechanism);
   if (reader->status == POL_OK && reader->errors->count == 0) {
@@ -355,6 +358,16 @@ static int fill_model(poli_reader *reader, const poli_place *top, poli_expansion
 
   poli_model_body *bodies = data.bodies.items;
   for (size_t i = 0; i < data.bodies.count; i++) free(bodies[i].shapes.items);
+  poli_model_beam *beams = data.beams.items;
+  for (size_t i = 0; i < data.beams.count; i++) {
+    free(beams[i].markers.items);
+    free(beams[i].loads.items);
+  }
+  poli_model_flexible *flexible = data.flexible.items;
+  for (size_t i = 0; i < data.flexible.count; i++) {
+    free(flexible[i].interfaces.items);
+    pol_reduced_body_free(&flexible[i].reduced);
+  }
   for (const poli_field *field = poli_model_kind.fields; field->key; field++)
     if (field->value == &poli_objects) free(((poli_items *)((char *)&data + field->offset))->items);
   return reader->status == POL_OK && reader->errors->count == 0;
@@ -502,6 +515,7 @@ void pol_model_free(pol_model **model)
   for (int i = 0; i < (*model)->num_shapes; i++) free((*model)->shapes[i].file);
   free((*model)->shapes);
   free((*model)->shape_masses);
+  free((*model)->reduced_bodies);
   for (int i = 0; i < (*model)->num_parameters; i++) {
     free((*model)->parameters[i].name);
     free((*model)->parameters[i].unit);

@@ -2,12 +2,15 @@
  *
  *   expand.h       parameters, repeated objects and included files: to a plain tree
  *   load.c         text to JSON tree, syntax errors, "key.path=value" changes; the public functions
- *   fields.c       the tables of all keys, with fields_joints.c, fields_beams.c,
- * fields_simulation.c reader.c       tree to the structs below, by these tables: wrong values,
- * unknown, missing and forbidden keys words.c        words of other programs, for suggestions
+ *   fields.c       the tables of all keys, with fields_joints.c, fields_beams.c, fields_flexible.c
+ *                  and fields_simulation.c
+ *   reader.c       tree to the structs below, by these tables: wrong values, unknown, missing and
+ *                  forbidden keys
+ *   words.c        words of other programs, for suggestions
  *   values.c       values of several forms: rotations, inertias, settings and the like
  *   expressions.c  expressions and the names in them
- *   beams.c        beams to nodes and elements
+ *   beams.c        beams to nodes and elements, beam_lines.c their lines
+ *   flexible.c     flexible bodies: their files, meshes and reduction
  *   masses.c       mass and inertia of bodies from their shapes
  *   rules.c        rules between the keys of an object, and what follows from the settings
  *   build.c        structs to mechanism
@@ -300,17 +303,35 @@ typedef struct poli_model_section {
   int type;                                /* POLI_RECTANGLE, ... */
   double width, height, radius, thickness; /* thickness NAN: it is solid */
   double area, moments[2], torsion, shear[2];
-  double stiffness[36], mass, inertia[3];
+  double stiffness[36], mass, inertia[3], center[2];
 } poli_model_section;
 
 enum { POLI_RECTANGLE, POLI_CIRCLE, POLI_GENERAL, POLI_STIFFNESS };
+
+/* A place on the line of a beam: one of both, the other is NAN. */
+typedef struct poli_beam_marker {
+  const char *name;
+  double at, fraction; /* m, and of the length */
+} poli_beam_marker;
+
+/* Loads by length, from one place to another. */
+typedef struct poli_beam_load {
+  const char *name;
+  double force[3], moment[3];
+  int axes;        /* POLI_LOAD_GLOBAL, ... */
+  double from, to; /* m; NAN: the end */
+  poli_model_function scale;
+} poli_beam_load;
+
+enum { POLI_LOAD_GLOBAL, POLI_LOAD_SECTION };
 
 typedef struct poli_model_beam {
   const char *name;
   int type;             /* POLI_LINE, ... */
   const json_t *points; /* lists of 3 numbers */
   int elements;
-  double up[3];
+  double up[3], twist;
+  poli_items markers, loads; /* poli_beam_marker, poli_beam_load */
   poli_model_section section;
   double young, shear, poisson, density; /* NAN if they are not given */
   double damping, bending, twisting;
@@ -324,6 +345,38 @@ typedef struct poli_model_beam {
 } poli_model_beam;
 
 enum { POLI_LINE, POLI_ARC, POLI_SPLINE };
+
+/* A mesh of polhode's own; the material of all of them is that of the beam. */
+typedef struct poli_model_mesh {
+  int type; /* POLI_BEAM_MESH, ... */
+  poli_model_beam beam;
+  double size[3];
+  int divisions[3];
+} poli_model_mesh;
+
+enum { POLI_BEAM_MESH, POLI_PLATE, POLI_BLOCK };
+
+typedef struct poli_model_interface {
+  const char *name;
+  const json_t *nodes;
+  double near[3], box[6], position[3]; /* NAN: not given */
+} poli_model_interface;
+
+typedef struct poli_model_flexible {
+  const char *name;
+  const char *files[3]; /* mass matrix, stiffness matrix, nodes; NULL: the mesh */
+  int units;            /* POLI_UNITS_M, ... */
+  poli_model_mesh mesh;
+  poli_items interfaces; /* poli_model_interface */
+  int modes;
+  double frequency, damping, rayleigh[2];
+  double position[3], rotation[4], velocity[3], angular_velocity[3], angular_velocity_global[3];
+  unsigned given;
+  int is_sound;
+  struct pol_reduced_body *reduced; /* NULL before poli_fill_flexible and after an error */
+} poli_model_flexible;
+
+enum { POLI_UNITS_M, POLI_UNITS_MM };
 
 typedef struct poli_model_event {
   const char *name, *expression;
@@ -353,6 +406,7 @@ typedef struct poli_model_data {
   poli_items markers;   /* pol_marker */
   poli_items joints;    /* poli_model_joint */
   poli_items beams;     /* poli_model_beam */
+  poli_items flexible;  /* poli_model_flexible */
   poli_items forces;    /* poli_model_force */
   poli_items drives;    /* poli_model_drive */
   poli_items couplings; /* pol_coupling */
@@ -382,6 +436,8 @@ extern const poli_kind poli_model_kind;
 extern const poli_kind poli_rotation_kind, poli_keep_kind, poli_tolerances_kind;
 extern const poli_kind poli_include_kind, poli_parameter_kind;
 extern const poli_kind poli_joint_kind, poli_beam_kind, poli_simulation_kind;
+extern const poli_kind poli_section_kind, poli_material_kind, poli_flexible_kind, poli_mesh_kind;
+extern const poli_model_flexible poli_new_flexible;
 
 extern const poli_number_range poli_positive, poli_not_negative;
 
@@ -407,6 +463,7 @@ extern const poli_value poli_axes;      /* unsigned, a key of "keep" */
 extern const poli_value poli_rates;     /* double[3], none negative */
 extern const poli_value poli_locks;     /* unsigned, POL_LOCK_... bits, at least one */
 extern const poli_value poli_mesh_file; /* const char *, the name of a mesh file */
+extern const poli_value poli_data_file; /* const char *, the name of another file */
 extern const poli_value poli_color;     /* int, 0xrrggbb */
 extern const poli_value poli_index;     /* pol_index */
 extern const poli_value poli_order;     /* int, 0: auto */
@@ -431,6 +488,7 @@ extern const poli_value poli_number_map, poli_name_map; /* const json_t *: objec
 typedef void poli_check(poli_reader *reader, const poli_place *place, void *object, int sound);
 poli_check poli_check_limits, poli_check_friction;
 poli_check poli_check_model, poli_check_beam;
+poli_check poli_check_flexible, poli_check_mesh, poli_check_interface;
 poli_check poli_check_body, poli_check_shape, poli_check_force, poli_check_function,
     poli_check_event, poli_check_rotation, poli_check_control, poli_check_simulation;
 
@@ -449,6 +507,34 @@ void poli_build_mechanism(poli_reader *reader, const poli_place *top, const poli
 /* The nodes of a beam, from its keys (beams.c); the lists belong to *memory, which the caller
  * frees. The beam is sound. */
 pol_status poli_beam_layout(const poli_model_beam *from, pol_beam *beam, void **memory);
+/* Adds the markers of a beam, and one of its loads as forces on its nodes; first is the index of
+ * the first node, scale may be NULL. */
+pol_status poli_beam_add_markers(pol_mechanism *mechanism, const poli_model_beam *from,
+                                 const pol_beam *beam, int first);
+pol_status poli_beam_add_load(pol_mechanism *mechanism, const poli_beam_load *load,
+                              const pol_beam *beam, int first, const pol_function *scale);
+
+/* The line of a beam (beam_lines.c). */
+typedef struct poli_beam_line poli_beam_line;
+pol_status poli_beam_line_create(poli_beam_line **line, const poli_model_beam *from);
+void poli_beam_line_free(poli_beam_line **line);
+double poli_beam_line_length(const poli_beam_line *line);
+double poli_beam_marker_at(const poli_beam_line *line, const poli_beam_marker *marker);
+/* Where pieces between corners and markers end; ends has room for all points and markers.  Returns
+ * their number. */
+int poli_beam_line_spans(const poli_beam_line *line, double *ends);
+
+/* Nodes: lengths up to them, points, and tangents of the elements before and behind them, which
+ * differ at a corner. */
+typedef struct poli_beam_nodes {
+  double *s, *x, *before, *back;
+  double *lengths; /* of the elements */
+} poli_beam_nodes;
+void poli_beam_line_nodes(const poli_beam_line *line, int num_spans, const double *ends,
+                          const poli_beam_nodes *nodes);
+
+/* Adds a flexible body and its interfaces (flexible.c); bodies in their place after an error. */
+pol_status poli_flexible_add(const poli_model_flexible *from, pol_mechanism *mechanism);
 
 /* Gives the model its own copies of shapes, events and output times; pol_model_free frees what a
  * failure leaves. */

@@ -347,13 +347,14 @@ static void read_reference(poli_reader *reader, const poli_place *place, const p
               has_ground ? " or \"ground\"" : "");
 }
 
-/* The nodes of beams, NAME_0 and so on, are bodies behind those of the file, their ends markers. */
+/* The nodes of beams, NAME_0 and so on, are bodies behind those of the file; their ends and the
+ * markers on them are markers behind those of the file. */
 static int collect_nodes(const json_t *top, json_t *bodies, json_t *markers)
 {
   json_int_t end = (json_int_t)json_array_size(json_object_get(top, "markers"));
   json_int_t next = (json_int_t)json_array_size(json_object_get(top, "bodies"));
   size_t index;
-  json_t *beam;
+  json_t *beam, *body;
   int failed = 0;
   json_array_foreach(json_object_get(top, "beams"), index, beam)
   {
@@ -371,6 +372,30 @@ static int collect_nodes(const json_t *top, json_t *bodies, json_t *markers)
       failed |= !marker || (!json_object_get(markers, marker) &&
                             json_object_set_new(markers, marker, json_integer(end)));
       free(marker);
+    }
+    size_t number;
+    json_t *item;
+    json_array_foreach(json_object_get(beam, "markers"), number, item)
+    {
+      const char *own = json_string_value(json_object_get(item, "name"));
+      if (own && !json_object_get(markers, own))
+        failed |= json_object_set_new(markers, own, json_integer(end));
+      end++;
+    }
+  }
+  /* flexible bodies NAME and their interfaces NAME.INTERFACE behind them */
+  json_array_foreach(json_object_get(top, "flexible_bodies"), index, body)
+  {
+    const char *name = json_string_value(json_object_get(body, "name"));
+    const json_t *interfaces = json_object_get(body, "interfaces");
+    for (size_t k = 0; k <= json_array_size(interfaces) && !failed; k++, next++) {
+      const json_t *item = k ? json_array_get(interfaces, k - 1) : NULL;
+      const char *own = k ? json_string_value(json_object_get(item, "name")) : "";
+      if (!name || !own) continue;
+      char *all = poli_format("%s%s%s", name, k ? "." : "", own);
+      failed |= !all || (!json_object_get(bodies, all) &&
+                         json_object_set_new(bodies, all, json_integer(next)));
+      free(all);
     }
   }
   return failed;

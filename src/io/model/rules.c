@@ -66,7 +66,8 @@ void poli_check_model(poli_reader *reader, const poli_place *place, void *object
   const char *const key = "bodies";
   (void)object;
   (void)sound;
-  if (!poli_given(place, key) && !poli_given(place, "include") && !poli_given(place, "beams"))
+  if (!poli_given(place, key) && !poli_given(place, "include") && !poli_given(place, "beams") &&
+      !poli_given(place, "flexible_bodies"))
     poli_report_missing(reader, place, poli_model_kind.fields, key,
                         poli_rule(poli_find_field(poli_model_kind.fields, key)));
 }
@@ -96,6 +97,86 @@ static int is_along_beam(poli_reader *reader, const poli_model_beam *from)
   return !status && poli_v3_dot(across, across) < 1e-18 * poli_v3_dot(from->up, from->up);
 }
 
+/* Whether a symmetric matrix of 6 rows has an eigenvalue of zero: a pivot of its Cholesky
+ * factorisation.  What has negative ones is reported by the library. */
+static int is_singular(const double stiffness[36])
+{
+  double L[6][6] = {{0.0}};
+  for (int j = 0; j < 6; j++) {
+    double pivot = stiffness[7 * j];
+    for (int k = 0; k < j; k++) pivot -= L[j][k] * L[j][k];
+    if (fabs(pivot) <= 1e-14 * fabs(stiffness[7 * j])) return 1;
+    if (pivot < 0.0) return 0;
+    L[j][j] = sqrt(pivot);
+    for (int i = j + 1; i < 6; i++) {
+      L[i][j] = stiffness[6 * i + j];
+      for (int k = 0; k < j; k++) L[i][j] -= L[i][k] * L[j][k];
+      L[i][j] /= L[j][j];
+    }
+  }
+  return 0;
+}
+
+/* A place along a beam; NAN if it is not given. */
+static void check_place(poli_reader *reader, const poli_place *object, const char *key, double at,
+                        double length)
+{
+  const poli_place place = poli_place_key(object, key);
+  if (at > length * (1.0 + 1e-12))
+    poli_report(reader, &place, "", "must be at most the length of the beam, %.9g m", length);
+}
+
+/* Markers and loads are on the beam, and there is an element for each piece between its corners and
+ * markers, which is not tiny. */
+static void check_along_beam(poli_reader *reader, const poli_place *place,
+                             const poli_model_beam *beam)
+{
+  const poli_place markers = poli_place_key(place, "markers"),
+                   loads = poli_place_key(place, "loads"),
+                   elements = poli_place_key(place, "elements");
+  const size_t most = json_array_size(beam->points) + beam->markers.count;
+  const poli_beam_marker *marker = beam->markers.items;
+  const poli_beam_load *load = beam->loads.items;
+  const int before = reader->errors->count;
+  poli_beam_line *line = NULL;
+  double *ends = malloc((most + 1) * sizeof *ends);
+  const pol_status status = ends ? poli_beam_line_create(&line, beam) : POL_NO_MEMORY;
+  if (status) {
+    free(ends);
+    reader->status = status;
+    return;
+  }
+  const double length = poli_beam_line_length(line);
+  for (size_t i = 0; i < beam->markers.count; i++) {
+    const poli_place item = poli_place_item(&markers, i);
+    check_place(reader, &item, "at", marker[i].at, length);
+  }
+  for (size_t i = 0; i < beam->loads.count; i++) {
+    const poli_place item = poli_place_item(&loads, i), to = poli_place_key(&item, "to");
+    check_place(reader, &item, "to", load[i].to, length);
+    check_place(reader, &item, "from", load[i].from, length);
+    if (load[i].to <= load[i].from) poli_report(reader, &to, "", "must be above \"from\"");
+    if (!poli_given(&item, "force") && !poli_given(&item, "moment"))
+      poli_report(reader, &item, "", "must have a \"force\" or a \"moment\"");
+  }
+  if (reader->errors->count == before) {
+    const int spans = poli_beam_line_spans(line, ends);
+    for (int k = 0; k < spans && beam->markers.count > 0; k++) {
+      const double size = ends[k] - (k > 0 ? ends[k - 1] : 0.0);
+      if (size < 1e-6 * length)
+        poli_report(reader, &markers, "",
+                    "must not be %.3g m from each other, a corner or an end: the element would be "
+                    "tiny",
+                    size);
+    }
+    if (beam->elements < spans)
+      poli_report(reader, &elements, "", "must be at least %d: one for each piece of the line%s",
+                  spans, beam->markers.count > 0 ? " between corners and markers" : "");
+  }
+  poli_beam_line_free(&line);
+  free(ends);
+}
+
 void poli_check_beam(poli_reader *reader, const poli_place *place, void *object, int sound)
 {
   poli_model_beam *beam = object;
@@ -116,11 +197,6 @@ void poli_check_beam(poli_reader *reader, const poli_place *place, void *object,
   }
   if (beam->type == POLI_ARC && count != 3)
     poli_report(reader, &points, "", "must be 3 points: an arc leads through them");
-  if (beam->type == POLI_LINE && (size_t)beam->elements < count - 1) {
-    const poli_place elements = poli_place_key(place, "elements");
-    poli_report(reader, &elements, "", "must be at least %zu: one for each piece of the line",
-                count - 1);
-  }
   if (beam->type == POLI_ARC && count == 3 && points_are_in_line(points.value))
     poli_report(reader, &points, "", "must not be on one line: an arc leads through them");
   for (size_t i = 1; i < count; i++) {
@@ -131,6 +207,12 @@ void poli_check_beam(poli_reader *reader, const poli_place *place, void *object,
                     json_number_value(json_array_get(json_array_get(points.value, i - 1), k)));
     if (!(apart > 0.0)) poli_report(reader, &item, "", "must not be the point before it");
   }
+  if (beam->section.type == POLI_STIFFNESS && is_singular(beam->section.stiffness)) {
+    const poli_place matrix = poli_place_key(&section, "stiffness");
+    poli_report(reader, &matrix, "",
+                "must not be singular: \"bending\" and \"twisting\" of the beam make a cable");
+  }
+  if (reader->errors->count == before) check_along_beam(reader, place, beam);
   const poli_place up = poli_place_key(place, "up");
   if (up.value && reader->errors->count == before && is_along_beam(reader, beam))
     poli_report(reader, &up, "", "must not point along the beam");

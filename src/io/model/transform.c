@@ -80,6 +80,11 @@ static void move_object(poli_expansion *x, const poli_place *place, const char *
     turn(t, beam->up);
     turn(t, beam->velocity);
     turn(t, beam->angular_velocity);
+  } else if (strcmp(list, "flexible_bodies") == 0) {
+    poli_model_flexible *body = object;
+    move(t, body->position);
+    turn_rotation(t, body->rotation);
+    turn(t, body->velocity);
   } else if (strcmp(list, "markers") == 0) {
     pol_marker *marker = object;
     if (marker->body != POL_GROUND) return;

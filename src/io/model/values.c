@@ -229,10 +229,23 @@ static void read_color(poli_reader *reader, const poli_place *place, const poli_
     poli_report_wrong(reader, place, field);
 }
 
+static void read_file(poli_reader *reader, const poli_place *place, const poli_field *field,
+                      void *target)
+{
+  const char *name = json_string_value(place->value);
+  if (name && *name)
+    *(const char **)target = name;
+  else
+    poli_report_wrong(reader, place, field);
+}
+
 const poli_value poli_mesh_file =
     POLI_VALUE(read_mesh, sizeof(char *), POLI_NO_DETAIL,
                "must be the name of a file that ends in .stl or .obj", "string",
                "{'type': 'string', 'pattern': '.\\\\.([sS][tT][lL]|[oO][bB][jJ])$'}");
+const poli_value poli_data_file =
+    POLI_VALUE(read_file, sizeof(char *), POLI_NO_DETAIL, "must be the name of a file", "string",
+               "{'type': 'string', 'minLength': 1}");
 const poli_value poli_color =
     POLI_VALUE(read_color, sizeof(int), POLI_NO_DETAIL, "must be a colour such as \"#0072b2\"",
                "string", "{'type': 'string', 'pattern': '^#[0-9a-fA-F]{6}$'}");

@@ -89,7 +89,7 @@ enum { CHUNK_SIZE = 1 << 14 };
 static const struct {
   const char *group, *list;
 } groups[] = {
-    {"bodies", NULL},           {"markers", NULL},           {"joints", "coordinates"},
+    {"bodies", "modes"},        {"markers", NULL},           {"joints", "coordinates"},
     {"joints", "multipliers"},  {"forces", "joint_springs"}, {"drives", "drives"},
     {"couplings", "couplings"}, {"states", "states"},        {"variables", "variables"},
     {"invariant", "invariant"}, {"increment", "increment"},  {"energy", NULL},

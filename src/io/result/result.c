@@ -262,14 +262,21 @@ pol_status pol_writer_close(pol_writer **writer, const char *status, const char 
   return result;
 }
 
+static int columns_of(const pol_body *body)
+{
+  enum { OF_BODY = 16, OF_POINT = 6 };
+  const int modes = body->flexible && body->interface == 0 ? body->flexible->num_modes : 0;
+  return (body->point ? OF_POINT : OF_BODY) + 2 * modes;
+}
+
 double pol_writer_memory(const pol_mechanism *mechanism)
 {
-  enum { OF_BODY = 16, OF_POINT = 6, OF_MARKER = 10, OF_JOINT = 12, OF_FORCE = 6, OF_WHOLE = 32 };
+  enum { OF_MARKER = 10, OF_JOINT = 12, OF_FORCE = 6, OF_WHOLE = 32 };
   static const double bytes_of_channel = sizeof(pol_channel) + 32.0; /* with its name */
   pol_joint_row rows[POL_MAX_JOINT_ROWS];
   double columns = OF_WHOLE;
   for (int i = 0; i < pol_mechanism_num_bodies(mechanism); i++)
-    columns += pol_mechanism_body(mechanism, i)->point ? OF_POINT : OF_BODY;
+    columns += columns_of(pol_mechanism_body(mechanism, i));
   for (int i = 0; i < pol_mechanism_num_markers(mechanism); i++)
     if (pol_mechanism_marker(mechanism, i)->name[0] != '\0') columns += OF_MARKER;
   for (int i = 0; i < pol_mechanism_num_joints(mechanism); i++) {
