@@ -128,7 +128,7 @@ void poli_robot_add(poli_robot *robot, const char *key, json_t *item)
     list = json_array();
     if (json_object_set_new(robot->model, key, list)) list = NULL;
   }
-  if (!list || json_array_append_new(list, item)) robot->status = POL_NO_MEMORY;
+  if (json_array_append_new(list, item)) robot->status = POL_NO_MEMORY;
 }
 
 /* Whether the model would read these as something else. */
