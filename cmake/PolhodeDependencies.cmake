@@ -7,7 +7,7 @@
 
 set(POLHODE_core_DEPENDENCIES PkgConfig::POLHODE_LAPACKE PkgConfig::POLHODE_LAPACK PkgConfig::POLHODE_ARPACK KLU::KLU
   Threads::Threads ${POLHODE_OPENMP_LIBRARIES} m)
-set(POLHODE_io_DEPENDENCIES PkgConfig::POLHODE_JANSSON PkgConfig::POLHODE_HDF5 PkgConfig::POLHODE_ZLIB
+set(POLHODE_io_DEPENDENCIES PkgConfig::POLHODE_JANSSON PkgConfig::POLHODE_HDF5 PkgConfig::POLHODE_ZLIB PkgConfig::POLHODE_LIBXML2
   Threads::Threads m)
 set(POLHODE_draw_DEPENDENCIES PkgConfig::POLHODE_CAIRO PkgConfig::POLHODE_JANSSON m)
 
@@ -27,6 +27,7 @@ macro(polhode_find_dependencies component need)
     # The serial one; 1.10.3 brings direct writing of chunks.
     pkg_search_module(POLHODE_HDF5 ${need} IMPORTED_TARGET hdf5-serial>=1.10.3 hdf5>=1.10.3)
     pkg_check_modules(POLHODE_ZLIB ${need} IMPORTED_TARGET zlib)
+    pkg_check_modules(POLHODE_LIBXML2 ${need} IMPORTED_TARGET libxml-2.0)
   endif()
   if(${component} STREQUAL draw)
     pkg_check_modules(POLHODE_CAIRO ${need} IMPORTED_TARGET cairo)

@@ -25,7 +25,8 @@ set(pc_openmp ${POLHODE_OPENMP_LIBRARIES})
 list(TRANSFORM pc_openmp REPLACE "^([^/]+)$" "-l\\1")
 set(pc_core_private ${POLHODE_ARPACK_LDFLAGS} ${POLHODE_LAPACKE_LDFLAGS} ${POLHODE_LAPACK_LDFLAGS}
   -lklu -lbtf -lamd -lcolamd -lsuitesparseconfig ${pc_openmp} -pthread -lm)
-set(pc_io_private ${POLHODE_JANSSON_LDFLAGS} ${POLHODE_HDF5_LDFLAGS} ${POLHODE_ZLIB_LDFLAGS} -pthread -lm)
+set(pc_io_private ${POLHODE_JANSSON_LDFLAGS} ${POLHODE_HDF5_LDFLAGS} ${POLHODE_ZLIB_LDFLAGS}
+  ${POLHODE_LIBXML2_LDFLAGS} -pthread -lm)
 set(pc_draw_private ${POLHODE_CAIRO_LDFLAGS} ${POLHODE_JANSSON_LDFLAGS} -lm)
 set(pc_core_description "${PROJECT_DESCRIPTION}")
 set(pc_io_description "Model files and result files of polhode")

@@ -30,6 +30,15 @@ if(POLHODE_BENCH_PEERS)
   polhode_add_peer(sundials "sundials.c;sundials_crank.c" ida/ida.h
     sundials_ida sundials_arkode sundials_nvecserial sundials_sunmatrixdense sundials_sunlinsoldense)
   polhode_add_peer(mujoco mujoco.c mujoco/mujoco.h mujoco)
+  if(TARGET peer_mujoco AND TARGET polhode_draw_static)
+    # robots that both read, for docs/robots.md
+    add_executable(peer_robots bench/peers/robots.c)
+    target_include_directories(peer_robots SYSTEM PRIVATE ${POLHODE_mujoco_INCLUDE})
+    target_link_libraries(peer_robots PRIVATE polhode_compiler polhode_draw_static
+      ${POLHODE_DEPENDENCIES} ${POLHODE_mujoco_LIBRARY} m)
+    set_target_properties(peer_robots PROPERTIES OUTPUT_NAME robots
+      RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
+  endif()
   polhode_add_peer(ode ode.c ode/ode.h ode)
   include(CheckLanguage)
   check_language(CXX)

@@ -10,7 +10,7 @@ set -eu
 cd "$(dirname "$0")/.."
 
 packages="build-essential cmake ninja-build pkg-config libsuitesparse-dev libopenblas-dev
-  liblapacke-dev libarpack2-dev libjansson-dev libcairo2-dev libhdf5-dev zlib1g-dev libmicrohttpd-dev
+  liblapacke-dev libarpack2-dev libjansson-dev libcairo2-dev libhdf5-dev libxml2-dev zlib1g-dev libmicrohttpd-dev
   libjs-three libcmocka-dev help2man $*"
 
 say() { printf '%s\n' "==> $*"; }
@@ -29,7 +29,7 @@ missing() {
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
   if [ ! -d build ]; then
     say "this is not a Debian system; polhode needs a C11 compiler, CMake 3.25, Ninja, pkg-config,"
-    say "and the libraries KLU (SuiteSparse), OpenBLAS or LAPACK, LAPACKE, ARPACK, Jansson, cairo, HDF5, zlib,"
+    say "and the libraries KLU (SuiteSparse), OpenBLAS or LAPACK, LAPACKE, ARPACK, Jansson, cairo, HDF5, libxml2, zlib,"
     say "cmocka, help2man, libmicrohttpd (for polhode serve), and three.js r111 (share/javascript/three)${*:+, and $*}"
   fi
   exit 0

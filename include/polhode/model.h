@@ -83,18 +83,20 @@ typedef struct pol_model {
   pol_parameter *parameters; /* those of the file itself, in its order */
   int num_included;
   char **included; /* paths of the files that it includes, from the current directory */
+  char *notes;     /* of a robot in XML: what the model does not contain, one line each; or NULL */
 } pol_model;
 
-/* Reads a model.  Each of the num_overrides strings "key.path=value" replaces one value of the file
- * before the model is checked ("simulation.step=1e-4", "bodies[0].mass=3", "bodies.top.mass=3");
- * value is JSON, or a plain word for a string; keys of the path may be new, and missing objects
- * along the path are created.  "parameters.L=0.3" sets a parameter, which must exist; its value may
- * be an expression of others.  The path "-" is standard input.  Files to include and meshes are
- * relative to the folder of the file; a text can include only what is in its "files", and take no
- * inertia from meshes that are not described there.  errors must be an empty list.
- * POL_BAD_ARGUMENT: *model is NULL and errors holds all errors found: those of the overrides, then
- * those of the file in its order; a syntax error is reported alone.  POL_IO: the file cannot be
- * read or exceeds 256 MB; errors holds one item with the reason.  Otherwise errors stays empty. */
+/* Reads a model, or a robot in XML (polhode/robot.h).  Each of the num_overrides strings
+ * "key.path=value" replaces one value of the file before the model is checked
+ * ("simulation.step=1e-4", "bodies[0].mass=3", "bodies.top.mass=3"); value is JSON, or a plain word
+ * for a string; keys of the path may be new, and missing objects along the path are created.
+ * "parameters.L=0.3" sets a parameter, which must exist; its value may be an expression of others.
+ * The path "-" is standard input.  Files to include and meshes are relative to the folder of the
+ * file; a text can include only what is in its "files", and take no inertia from meshes that are
+ * not described there.  errors must be an empty list. POL_BAD_ARGUMENT: *model is NULL and errors
+ * holds all errors found: those of the overrides, then those of the file in its order; a syntax
+ * error is reported alone.  POL_IO: the file cannot be read or exceeds 256 MB; errors holds one
+ * item with the reason.  Otherwise errors stays empty. */
 pol_status pol_model_read_file(pol_model **model, const char *path, int num_overrides,
                                const char *const *overrides, pol_errors *errors);
 pol_status pol_model_read_text(pol_model **model, const char *text, int num_overrides,

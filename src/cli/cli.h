@@ -47,6 +47,7 @@ typedef struct cli_args {
   int is_static, arc_length, buckling;
   const char *elements, *young, *poisson, *density; /* of mesh */
   int keys;                                         /* of schema */
+  int floating;                                     /* of import */
   /* of reproduce */
   int list;
   const char *data;
@@ -182,6 +183,7 @@ extern const cli_command cli_methods;
 extern const cli_command cli_schema;
 extern const cli_command cli_info;
 extern const cli_command cli_export;
+extern const cli_command cli_import;
 extern const cli_command cli_view;
 extern const cli_command cli_mesh;
 extern const cli_command cli_help;

@@ -100,7 +100,10 @@ int cli_read_model(const cli_args *args, pol_model **model)
   pol_errors errors = {0};
   pol_status status = pol_model_read_file(model, args->operand, args->num_overrides,
                                           (const char *const *)args->overrides, &errors);
-  if (status == POL_OK) return CLI_DONE;
+  if (status == POL_OK) {
+    if (!args->quiet) cli_print_notes((*model)->notes);
+    return CLI_DONE;
+  }
   if (status == POL_BAD_ARGUMENT || status == POL_IO)
     return cli_refuse(args->operand, args->json, &errors);
   pol_errors_clear(&errors);

@@ -273,6 +273,7 @@ static const cli_command *const commands[] = {
     &cli_schema,     //
     &cli_info,       //
     &cli_export,     //
+    &cli_import,     //
     &cli_mesh,       //
     &cli_help,       //
     &cli_completion, //

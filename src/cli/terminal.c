@@ -146,6 +146,15 @@ void cli_note(const char *format, ...)
   fputc('\n', stderr);
 }
 
+void cli_print_notes(const char *lines)
+{
+  while (lines && *lines != '\0') {
+    const size_t length = strcspn(lines, "\n");
+    cli_note("note: %.*s", (int)length, lines);
+    lines += length + (lines[length] == '\n');
+  }
+}
+
 char *cli_format(const char *format, ...)
 {
   va_list values;

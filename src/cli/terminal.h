@@ -29,6 +29,8 @@ void cli_put_values(FILE *to, const char *format, va_list values);
 
 /* A line of its own on stderr, printf-like, printed as cli_put_text does. */
 void cli_note(const char *format, ...);
+/* Lines of a text on stderr, each after "note: "; NULL: none. */
+void cli_print_notes(const char *lines);
 
 /* Columns of a line: COLUMNS of the environment, else those of the terminal, 0 if the stream is
  * none: lines may have any length then. */

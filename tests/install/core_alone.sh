@@ -27,7 +27,7 @@ for module in lapacke arpack openblas lapack blas cmocka; do
 done
 export PKG_CONFIG_LIBDIR="$place/pkgconfig"
 ls pkgconfig
-for module in jansson hdf5 hdf5-serial cairo zlib; do
+for module in jansson hdf5 hdf5-serial cairo zlib libxml-2.0; do
   if pkg-config --exists $module; then fail "pkg-config still knows $module"; fi
 done
 
@@ -38,7 +38,7 @@ echo "--- build"
 "$CMAKE" --build build --target polhode_core polhode_core_static example_pendulum lie_test_so3 >>build.log ||
   fail "build"
 ctest --test-dir build -R '^(examples/pendulum|lie/so3)$' --no-tests=error >>build.log || fail "tests"
-if "$CMAKE" --build build -- -t deps | grep -E '/(jansson|hdf5|H5|cairo|zlib)'; then fail "these headers were read"; fi
+if "$CMAKE" --build build -- -t deps | grep -E '/(jansson|hdf5|H5|cairo|zlib|libxml)'; then fail "these headers were read"; fi
 ctest --test-dir build -N | grep -oE ' [a-z]+/[a-z0-9_]+$' >tests
 for room in mechanism integrators simulation; do
   grep -q " $room/" tests || fail "no test of $room is left"

@@ -21,6 +21,7 @@
 
 #include "io/file/file.h"
 #include "io/model/expand.h"
+#include "io/robot/robot.h"
 
 static void report_syntax(poli_reader *reader, const json_error_t *error, int zero_bytes)
 {
@@ -473,22 +474,37 @@ pol_status pol_model_read_file(pol_model **model, const char *path, int num_over
   const int is_input = strcmp(path, "-") == 0;
   const char *slash = is_input ? NULL : strrchr(path, '/');
   char *folder = poli_format("%.*s", slash ? (int)(slash - path) + 1 : 0, path);
-  char *bytes = NULL;
+  char *bytes = NULL, *notes = NULL;
   size_t size;
   *model = NULL;
   pol_status status =
       folder ? poli_read_small_file(is_input ? "/dev/stdin" : path, largest_model, &bytes, &size)
              : POL_NO_MEMORY;
+  /* a robot in XML is read as the model that describes it */
+  const int is_robot = status == POL_OK && poli_is_robot(bytes, size);
+  if (is_robot) {
+    char *text = NULL;
+    status = poli_robot_text(bytes, size, folder, NULL, &text, &notes, errors);
+    free(bytes);
+    bytes = text;
+    size = text ? strlen(text) : 0;
+  }
   if (status == POL_OK) {
     const poli_expansion from = {.folder = folder, .base = is_input ? "" : path + strlen(folder)};
     status = read_bytes(model, bytes, size, from, num_overrides, overrides, errors);
-  } else if (status == POL_IO) {
+    for (int i = 0; is_robot && i < errors->count; i++) errors->items[i].line = 0;
+    if (status == POL_OK && notes && notes[0]) {
+      (*model)->notes = notes;
+      notes = NULL;
+    }
+  } else if (status == POL_IO && errors->count == 0) {
     char *rule = poli_format("cannot be read: %s", strerror(errno));
     if (!rule || pol_errors_add(errors, "", "", rule, "") != POL_OK) status = POL_NO_MEMORY;
     free(rule);
   }
   free(folder);
   free(bytes);
+  free(notes);
   return status;
 }
 
@@ -510,6 +526,7 @@ void pol_model_free(pol_model **model)
   free((*model)->included);
   free((*model)->name);
   free((*model)->text);
+  free((*model)->notes);
   free((*model)->output_times);
   free((*model)->events);
   free(*model);

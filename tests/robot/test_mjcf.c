@@ -1,0 +1,339 @@
+/* MJCF: what becomes of bodies, geoms, joints, equalities and actuators, against calculations by
+ * hand; what is refused; the robots of the tests and of models/robots. */
+#define _XOPEN_SOURCE 700
+#include "robot_test.h"
+
+#include <glob.h>
+
+#define RADIANS "<compiler angle='radian'/>"
+#define WORLD(text) "<mujoco>" RADIANS "<worldbody>" text "</worldbody></mujoco>"
+#define SOLID "<inertial pos='0 0 0' mass='1' diaginertia='0.1 0.1 0.1'/>"
+
+static json_t *first_body(const json_t *model)
+{
+  return json_array_get(json_object_get(model, "bodies"), 0);
+}
+
+/* Mass and inertia of each type at density 1000, or with a mass. */
+static void geoms_have_mass(void **state)
+{
+  (void)state;
+  const double tube = 2.0 * M_PI * 0.01 * 0.3, ball = 4.0 / 3.0 * M_PI * 0.001;
+  const struct {
+    const char *geom;
+    double mass, moments[3];
+  } cases[] = {
+      {"type='sphere' size='0.1'", 1000.0 * ball, {4.0 * ball, 4.0 * ball, 4.0 * ball}},
+      {"type='box' size='0.1 0.2 0.3' mass='3'", 3.0, {0.13, 0.10, 0.05}},
+      {"type='ellipsoid' size='0.1 0.2 0.3' mass='5'", 5.0, {0.13, 0.10, 0.05}},
+      {"type='cylinder' size='0.1 0.3' density='1'",
+       tube,
+       {tube * (0.0025 + 0.03), tube * (0.0025 + 0.03), tube * 0.005}},
+      {"type='capsule' size='0.1 0.3' density='1'",
+       tube + ball,
+       {tube * 0.0325 + ball * (0.004 + 0.09 + 0.0225),
+        tube * 0.0325 + ball * (0.004 + 0.09 + 0.0225), tube * 0.005 + ball * 0.004}},
+      {"type='cylinder' size='0.1' fromto='0.3 0 0 -0.3 0 0' density='1'",
+       tube,
+       {tube * 0.005, tube * 0.0325, tube * 0.0325}},
+  };
+  for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+    char text[500];
+    snprintf(text, sizeof text, WORLD("<body name='b'><freejoint/><geom %s/></body>"),
+             cases[k].geom);
+    json_t *model = import_text(text), *b = first_body(model);
+    const double *J = cases[k].moments;
+    expect_number(json_object_get(b, "mass"), cases[k].mass);
+    EXPECT_MATRIX(b, "inertia", J[0], 0, 0, 0, J[1], 0, 0, 0, J[2]);
+    json_decref(model);
+  }
+}
+
+/* A corner of a cube of 1 m: volume 1/6, centre at 1/4; xx about the centre: 2 (1/60 - 1/96). */
+static void meshes_have_mass(void **state)
+{
+  (void)state;
+  mkdir("parts", 0700);
+  write_text("parts/corner.obj",
+             "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n");
+  write_text("parts/open.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 3 2\n");
+  json_t *model = import_text(
+      "<mujoco><compiler meshdir='parts'/><asset><mesh file='corner.obj' scale='1 1 2'/></asset>"
+      "<worldbody><body name='b'><freejoint/><geom type='mesh' mesh='corner' density='6'/>"
+      "</body></worldbody></mujoco>");
+  const json_t *b = first_body(model);
+  const double s =
+      2.0 * (1.0 / 60.0 - 1.0 / 96.0) / 2.0; /* second moment per axis of the unit corner */
+  const double xx = 6.0 * 2.0 * s, xy = 6.0 * 2.0 * (1.0 / 120.0 - 1.0 / 96.0);
+  expect_number(json_object_get(b, "mass"), 2.0);
+  EXPECT_VECTOR(b, "position", 0.25, 0.25, 0.5);
+  EXPECT_MATRIX(b, "inertia", xx + 4 * xx, -xy, -2 * xy, -xy, xx + 4 * xx, -2 * xy, -2 * xy,
+                -2 * xy, 2 * xx);
+  expect_note("is not shown: the scale of its mesh differs");
+  json_decref(model);
+  EXPECT_ERRORS("<mujoco><asset><mesh name='o' file='parts/open.obj'/></asset><worldbody><body "
+                "name='b'><freejoint/>\n"
+                "<geom type='mesh' mesh='o'/></body></worldbody></mujoco>",
+                {2, "cannot have mass"}, {1, "has no mass"});
+}
+
+/* All ways to turn a body by 90 degrees about z. */
+static void orientations_of_every_form(void **state)
+{
+  (void)state;
+  static const char *const forms[] = {"quat='1 0 0 1'", "axisangle='0 0 2 90'", "euler='0 0 90'",
+                                      "xyaxes='0 1 0 -1 0 0'", "pos='0 0 0' euler='0 0 90'"};
+  for (int k = 0; k < 5; k++) {
+    char text[500];
+    snprintf(text, sizeof text,
+             "<mujoco><worldbody><body name='b' %s><freejoint/>" SOLID
+             "</body></worldbody></mujoco>",
+             forms[k]);
+    json_t *model = import_text(text);
+    EXPECT_MATRIX(first_body(model), "rotation", 0, -1, 0, 1, 0, 0, 0, 0, 1);
+    json_decref(model);
+  }
+  json_t *model = import_text("<mujoco><worldbody><body name='b' zaxis='1 0 0'><freejoint/>" SOLID
+                              "</body></worldbody></mujoco>");
+  EXPECT_MATRIX(first_body(model), "rotation", 0, 0, 1, 0, 1, 0, -1, 0, 0);
+  json_decref(model);
+  /* fixed axes: first about x, then about global z; turning axes: Rx Rz */
+  model = import_text("<mujoco><compiler eulerseq='XYZ'/><worldbody><body name='b' euler='90 0 "
+                      "90'><freejoint/>" SOLID "</body></worldbody></mujoco>");
+  EXPECT_MATRIX(first_body(model), "rotation", 0, 0, 1, 1, 0, 0, 0, 1, 0);
+  json_decref(model);
+  model = import_text("<mujoco><worldbody><body name='b' euler='90 0 90'><freejoint/>" SOLID
+                      "</body></worldbody></mujoco>");
+  EXPECT_MATRIX(first_body(model), "rotation", 0, -1, 0, 0, 0, -1, 1, 0, 0);
+  json_decref(model);
+}
+
+/* Bodies without joints are part of those around them; the world is the ground. */
+static void fixed_bodies_sum_up(void **state)
+{
+  (void)state;
+  json_t *model = import_text(WORLD(
+      "<geom type='plane' size='1 1 1'/><body name='post' pos='0 0 1'><geom size='0.1'/>"
+      "<frame pos='1 0 0' euler='0 0 1.5707963267948966'><body name='arm'><joint name='j' axis='0 "
+      "1 0' pos='0 0.5 0'/>"
+      "<inertial pos='0 0 0' mass='2' diaginertia='0.1 0.1 0.1'/><body name='tool' pos='0.3 0 0'>"
+      "<inertial pos='0 0 0' mass='1' diaginertia='0.1 0.1 0.1'/><site name='tip' pos='0 0 "
+      "0.1'/></body></body></frame></body>"));
+  assert_int_equal(json_array_size(json_object_get(model, "bodies")), 1);
+  const json_t *arm = named(model, "bodies", "arm"), *j = named(model, "joints", "j");
+  expect_number(json_object_get(arm, "mass"), 3.0);
+  EXPECT_VECTOR(arm, "position", 1.0, 0.1, 1.0);
+  EXPECT_MATRIX(arm, "inertia", 0.2, 0, 0, 0, 0.26, 0, 0, 0, 0.26);
+  EXPECT_VECTOR(j, "axis", -1.0, 0.0, 0.0);
+  EXPECT_VECTOR(j, "point", 0.5, 0.0, 1.0);
+  EXPECT_VECTOR(named(model, "markers", "tip"), "position", 0.2, 0.0, 0.1);
+  expect_word(named(model, "markers", "post"), "body", "ground");
+  assert_int_equal(json_array_size(json_object_get(model, "shapes")), 2);
+  expect_note("contacts between geoms are not simulated");
+  json_decref(model);
+}
+
+static void joints_have_laws(void **state)
+{
+  (void)state;
+  json_t *model = import_text(
+      "<mujoco><default><joint damping='1'/><default class='stiff'><joint stiffness='5'/><default "
+      "class='inner'>"
+      "<joint armature='0.3'/></default></default></default><worldbody><body name='a' "
+      "childclass='inner'>"
+      "<joint name='j' ref='10' springref='40' range='-20 70' frictionloss='0.2'/>" SOLID
+      "<body name='b'><joint name='k' class='stiff' type='slide' axis='1 0 0' range='0.1 0.2' "
+      "damping='0'/>" SOLID "<body name='c'><joint name='l' type='ball'/>" SOLID
+      "</body></body></body></worldbody>"
+      "<option timestep='0.005' gravity='0 0 -3'/></mujoco>");
+  const double degree = M_PI / 180.0;
+  const json_t *j = named(model, "joints", "j"), *k = named(model, "joints", "k");
+  expect_number(json_object_get(j, "stiffness"), 5.0);
+  expect_number(json_object_get(j, "rest"), 30.0 * degree);
+  expect_number(json_object_get(j, "armature"), 0.3);
+  expect_number(json_object_get(j, "damping"), 1.0);
+  expect_number(json_object_get(json_object_get(j, "friction"), "level"), 0.2);
+  expect_number(json_object_get(json_object_get(j, "limits"), "min"), -30.0 * degree);
+  expect_number(json_object_get(json_object_get(j, "limits"), "max"), 60.0 * degree);
+  expect_word(k, "type", "prismatic");
+  assert_null(json_object_get(k, "damping"));
+  assert_null(json_object_get(k, "armature"));
+  expect_number(json_object_get(k, "rest"), -0.1);
+  EXPECT_VECTOR(named(model, "bodies", "b"), "position", 0.1, 0.0, 0.0);
+  expect_note("joint 'k' starts at 0.1");
+  expect_word(named(model, "joints", "l"), "type", "spherical");
+  expect_note("joint 'l': its stiffness, damping");
+  EXPECT_VECTOR(model, "gravity", 0.0, 0.0, -3.0);
+  expect_number(json_object_get(json_object_get(model, "simulation"), "step"), 0.005);
+  json_decref(model);
+}
+
+/* Several joints of one body. */
+static void joints_are_combined(void **state)
+{
+  (void)state;
+#define X "<joint type='slide' axis='1 0 0'/>"
+#define Y "<joint type='slide' axis='0 1 0'/>"
+#define Z "<joint type='slide' axis='0 0 1'/>"
+#define RX "<joint axis='1 0 0'/>"
+#define RY "<joint axis='0 1 0'/>"
+#define RZ "<joint axis='0 0 1'/>"
+  static const struct {
+    const char *joints, *type;
+    int num_locked; /* of a generic joint */
+  } cases[] = {{RX RY, "universal", 0},
+               {RX RY RZ, "spherical", 0},
+               {Z RZ, "cylindrical", 0},
+               {RZ Z, "cylindrical", 0},
+               {X Z RY, "planar", 0},
+               {X Y, "generic", 4},
+               {X Y Z, "generic", 3},
+               {X RZ, "generic", 4},
+               {X Y Z RX, "generic", 2},
+               {X RX RY, "generic", 3},
+               {X "<joint type='ball'/>", "generic", 2}};
+  char text[1000];
+  for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+    snprintf(text, sizeof text, WORLD("<body name='b'>%s" SOLID "</body>"), cases[k].joints);
+    json_t *model = import_text(text);
+    const json_t *joint = named(model, "joints", "b_joint");
+    expect_word(joint, "type", cases[k].type);
+    assert_int_equal(json_array_size(json_object_get(joint, "locked")), cases[k].num_locked);
+    json_decref(model);
+  }
+  json_t *model = import_text(WORLD("<body name='b'>" X Y Z RX RY RZ SOLID "</body>"));
+  assert_null(json_object_get(model, "joints"));
+  expect_note("the 6 joints of body 'b' are one in the model: it is free");
+  json_decref(model);
+  /* slides against the axes of the frame: limits and rest change their signs */
+  model = import_text(WORLD("<body name='b'><joint name='s' type='slide' axis='0 0 -1' range='-1 "
+                            "2' stiffness='3' springref='0.5'/>" RZ SOLID "</body>"));
+  const json_t *laws = json_object_get(
+      json_object_get(named(model, "joints", "b_joint"), "coordinates"), "translation");
+  expect_number(json_object_get(json_object_get(laws, "limits"), "min"), -2.0);
+  expect_number(json_object_get(json_object_get(laws, "limits"), "max"), 1.0);
+  expect_number(json_object_get(laws, "rest"), -0.5);
+  json_decref(model);
+  static const struct {
+    const char *joints, *reason;
+  } wrong[] = {{RZ X, "turned by a hinge before it"},
+               {"<joint axis='1 0 0'/><joint axis='1 1 0'/>", "axes are not perpendicular"},
+               {"<joint axis='1 0 0'/><joint axis='0 1 0' pos='0 0 1'/>", "not about one point"},
+               {"<joint type='slide' axis='1 0 1'/>" RZ, "neither parallel nor perpendicular"},
+               {"<joint type='ball'/>" X, "slide after a ball"},
+               {"<joint type='ball'/>" RX, "ball joint beside hinges"},
+               {"<freejoint/>" RX, "free joint beside other joints"}};
+  for (size_t k = 0; k < sizeof wrong / sizeof wrong[0]; k++) {
+    snprintf(text, sizeof text, WORLD("<body name='b'>%s" SOLID "</body>"), wrong[k].joints);
+    EXPECT_ERRORS(text, {1, wrong[k].reason});
+  }
+}
+
+static void equalities_and_actuators(void **state)
+{
+  (void)state;
+  json_t *model = import_text(
+      "<mujoco>" RADIANS "<worldbody><body name='a'><joint name='p'/>" SOLID "</body>"
+      "<body name='b' pos='1 0 0'><joint name='q' ref='0.5'/>" SOLID
+      "</body><body name='c' pos='2 0 0'><freejoint/>" SOLID
+      "</body></worldbody><equality><joint name='gear' joint1='p' joint2='q' polycoef='0.1 2 0 0 "
+      "0'/>"
+      "<joint joint1='p' joint2='q' polycoef='0 1 1'/><connect name='pin' body1='b' body2='c' "
+      "anchor='0.5 0 0'/>"
+      "<weld name='glue' body1='c'/><weld body1='a' body2='b' active='false'/></equality>"
+      "<actuator><motor name='m' joint='p' gear='3' ctrlrange='-1 1'/><position name='s' joint='q' "
+      "kp='10'/>"
+      "<velocity name='v' joint='p' kv='4' gear='2' forcerange='-5 5'/><muscle name='x' "
+      "joint='p'/></actuator>"
+      "<sensor><gyro name='g' site='s'/></sensor><tendon><fixed name='t'/></tendon></mujoco>");
+  const json_t *gear = named(model, "couplings", "gear");
+  expect_numbers(gear, "factors", 2, (const double[2]){1.0, -2.0});
+  expect_numbers(gear, "reference", 2, (const double[2]){0.1, 0.0});
+  expect_word(named(model, "joints", "pin"), "type", "spherical");
+  EXPECT_VECTOR(named(model, "joints", "pin"), "point", 1.5, 0.0, 0.0);
+  expect_word(named(model, "joints", "glue"), "type", "fixed");
+  expect_word(named(model, "forces", "m"), "actuator", "(3)*((1)*clamp('m', (-1), (1)))");
+  expect_word(named(model, "forces", "s"), "actuator", "(1)*((10)*'s' + (-5) + (-10)*'q'.angle)");
+  expect_word(named(model, "forces", "v"), "actuator",
+              "(2)*clamp((4)*'v' + (-8)*'p'.rate, (-5), (5))");
+  assert_true(json_is_true(json_object_get(named(model, "variables", "m"), "input")));
+  expect_note("its polynomial is not linear");
+  expect_note("equality: <weld> in line 1 is not used");
+  expect_note("actuator: muscle 'x' is not used");
+  expect_note("sensor: <gyro> 'g' is not used");
+  expect_note("tendon: <fixed> 't' is not used");
+  json_decref(model);
+}
+
+static void files_are_included(void **state)
+{
+  (void)state;
+  write_text("legs.xml", "<mujocoinclude>\n<body name='leg'><joint name='hip'/>" SOLID
+                         "</body>\n</mujocoinclude>");
+  write_text("bad.xml", "<mujocoinclude>\n\n<body name='bad'><joint axis='0 0 0'/>" SOLID
+                        "</body></mujocoinclude>");
+  write_text("loop.xml", "<mujocoinclude><include file='loop.xml'/></mujocoinclude>");
+  json_t *model = import_text(WORLD("<include file='legs.xml'/>"));
+  named(model, "joints", "hip");
+  json_decref(model);
+  EXPECT_ERRORS(
+      WORLD("\n<include file='legs.xml'/><include file='legs.xml'/><include file='gone.xml'/>"),
+      {2, "must not be included twice"}, {2, "cannot be read"});
+  EXPECT_ERRORS(WORLD("<include file='loop.xml'/>"), {1, "must not be included twice"});
+  char *text;
+  write_text("robot.xml", WORLD("<include file='bad.xml'/>"));
+  assert_int_equal(pol_robot_read_file("robot.xml", NULL, &text, NULL, &errors), POL_BAD_ARGUMENT);
+  assert_string_equal(errors.items[0].file, "bad.xml");
+  assert_int_equal(errors.items[0].line, 3);
+  pol_errors_clear(&errors);
+}
+
+static void bad_elements_are_refused(void **state)
+{
+  (void)state;
+  EXPECT_ERRORS("<mujoco/>", {1, "must have a <worldbody>"});
+  EXPECT_ERRORS(
+      "<mujoco><compiler coordinate='global' eulerseq='abc'/><worldbody>\n"
+      "<body name='a' quat='0 0 0 0'><joint name='j' type='hing'/><geom size='-1'/></body>\n"
+      "<body name='a' euler='0 0 x'><joint name='j' damping='-1' limited='true'/>" SOLID "</body>\n"
+      "<body name='c' quat='1 0 0 0' euler='0 0 0'><freejoint/></body>\n"
+      "<composite type='rope'/></worldbody></mujoco>",
+      {1, "must be local"}, {1, "must be three letters"}, {2, "must not be zero"},
+      {2, "hinge, slide, ball or free"}, {2, "positive sizes"}, {2, "has no mass"},
+      {3, "given twice"}, {3, "given twice"}, {3, "3 finite numbers"}, {3, "negative stiffness"},
+      {3, "is limited, but has no range"}, {4, "must have one of quat"}, {4, "has no mass"},
+      {5, "cannot be read"});
+  EXPECT_ERRORS("<mujoco><worldbody><body name='a'><joint name='j'/>" SOLID "</body></worldbody>\n"
+                "<actuator><motor joint='k'/></actuator>\n<equality><connect body1='z' anchor='0 0 "
+                "0'/></equality></mujoco>",
+                {3, "must name a body"});
+}
+
+/* Each is a model that polhode reads. */
+static void robots_are_read(void **state)
+{
+  (void)state;
+  glob_t files;
+  assert_int_equal(glob(POLHODE_SOURCE_DIR "/tests/data/robots/*", 0, NULL, &files), 0);
+  assert_int_equal(glob(POLHODE_SOURCE_DIR "/models/robots/*", GLOB_APPEND, NULL, &files), 0);
+  assert_true(files.gl_pathc >= 25);
+  for (size_t i = 0; i < files.gl_pathc; i++) json_decref(import_file(files.gl_pathv[i], NULL));
+  globfree(&files);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(geoms_have_mass),
+      cmocka_unit_test(meshes_have_mass),
+      cmocka_unit_test(orientations_of_every_form),
+      cmocka_unit_test(fixed_bodies_sum_up),
+      cmocka_unit_test(joints_have_laws),
+      cmocka_unit_test(joints_are_combined),
+      cmocka_unit_test(equalities_and_actuators),
+      cmocka_unit_test(files_are_included),
+      cmocka_unit_test(bad_elements_are_refused),
+      cmocka_unit_test(robots_are_read),
+  };
+  return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+}
