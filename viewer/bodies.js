@@ -119,13 +119,13 @@ function rodEnds(index) {
 }
 
 /** What a rigid body without shapes is drawn as: rods to its joints, and the ellipsoid of its inertia or a ball
- * in its place. */
+ * in its place.  Interfaces of flexible bodies have no mass: a ball. */
 function standIns(body, index) {
   const color = bodyColor(index), { ends, even } = rodEnds(index), parts = [], unit = [1, 0, 0, 0];
   const least = Math.min(0.0025 * roughScale, 0.25 * Math.max(...body.size));
   const ellipsoid = () => makeShape(index, 'ellipsoid', -1, body.size.map((half) => 2 * Math.max(half, least)), [0, 0, 0], body.axes, color);
   const ball = (at, radius) => makeShape(index, 'ball', -1, [2 * radius, 2 * radius, 2 * radius], at, unit, color);
-  if (!ends.length) return [ellipsoid()];
+  if (!ends.length) return [body.mass > 0 ? ellipsoid() : ball([0, 0, 0], rodRadius)];
   for (const end of ends) {
     const length = Math.hypot(...end);
     const rod = makeShape(index, 'rod', -1, [2 * rodRadius, 2 * rodRadius, length], [0, 0, 0], unit, color);
@@ -133,8 +133,8 @@ function standIns(body, index) {
     parts.push(rod, ball(end, rodRadius));
   }
   const far = Math.max(...ends.map((p) => Math.hypot(...p)));
-  const radius = even ? 0 : Math.min(Math.sqrt((2.5 * Math.min(...body.moments)) / body.mass), 0.17 * far);
-  if (!even && attachments[index].length === 1) parts.push(ellipsoid());
+  const radius = even || !(body.mass > 0) ? 0 : Math.min(Math.sqrt((2.5 * Math.min(...body.moments)) / body.mass), 0.17 * far);
+  if (!even && body.mass > 0 && attachments[index].length === 1) parts.push(ellipsoid());
   else parts.push(ball([0, 0, 0], Math.max(radius, 1.0005 * rodRadius)));
   return parts;
 }

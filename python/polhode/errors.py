@@ -21,11 +21,11 @@ class PolhodeError(Exception):
 
 
 class ModelError(PolhodeError, ValueError):
-    """A model is invalid.  ``errors`` has every error that was found."""
+    """A model is invalid.  ``errors`` has every error that was found, ``source`` the name of its file, or ""."""
 
-    def __init__(self, errors):
-        self.errors = [InputError(*error) for error in errors]
-        super().__init__("\n".join(error.text for error in self.errors))
+    def __init__(self, errors, source=""):
+        self.errors, self.source = [InputError(*error) for error in errors], source
+        super().__init__("\n".join(f"{source}: {error.text}" if source else error.text for error in self.errors))
 
 
 class SimulationError(PolhodeError, RuntimeError):

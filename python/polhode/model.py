@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Callable, Iterable, Mapping, Sequence
 
 from . import _core
 from .analysis import Equilibrium, LinearModel, Mode
+from .errors import ModelError
 
 if TYPE_CHECKING:
     from .simulation import Motion
@@ -143,7 +144,10 @@ class Model:
         if self._path is None:
             data = {"simulation": {"end": 1, **({} if "rtol" in (settings or {}) else {"step": 1e-3})}, **self._data}
         source = self._path if self._path is not None else json.dumps(data)
-        return _core.Model(source, self._path is not None, changes)
+        try:
+            return _core.Model(source, self._path is not None, changes)
+        except ModelError as error:
+            raise ModelError(error.errors, self._path or "") from None
 
     def _add_functions(self, opened: Any) -> Any:
         """Adds the forces by Python functions to an opened model."""

@@ -31,6 +31,23 @@ static void double_pendulum_has_the_closed_form(void **state)
   pol_model_free(&model);
 }
 
+/* Let go with both rods level, gravity has no stiffness: zeros, not frequencies of round-off. */
+static void double_pendulum_has_no_stiffness_at_its_start(void **state)
+{
+  (void)state;
+  pol_model *model = read_model(MODELS "examples/double_pendulum.json");
+  pol_analysis *analysis = analyse_at(model->mechanism, 0.0);
+  pol_modes *modes = find_modes(analysis, NULL);
+  assert_int_equal(pol_modes_zeros(modes), 4);
+  assert_int_equal(pol_modes_count(modes), 4);
+  for (int k = 0; k < 4; k++)
+    assert_true(pol_modes_get(modes, k)->re == 0.0 && pol_modes_get(modes, k)->im == 0.0);
+  assert_true(pol_modes_unsteady(modes) > 0.1);
+  pol_modes_free(&modes);
+  pol_analysis_free(&analysis);
+  pol_model_free(&model);
+}
+
 /* Two point-like pendulums of length l, a spring between their masses. */
 static const char coupled[] =
     "{ \"gravity\": [0, 0, -9.81], \"bodies\": ["
@@ -439,6 +456,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(shapes_are_shown_large_enough),
       cmocka_unit_test(double_pendulum_has_the_closed_form),
+      cmocka_unit_test(double_pendulum_has_no_stiffness_at_its_start),
       cmocka_unit_test(coupled_pendulums_have_the_closed_form),
       cmocka_unit_test(rigid_motions_are_exact_zeros),
       cmocka_unit_test(gyroscopic_splitting_has_the_closed_form),

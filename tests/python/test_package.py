@@ -54,6 +54,15 @@ class Models(unittest.TestCase):
         self.assertEqual(errors["joints[1].type"].suggestion, "revolute")
         self.assertTrue(any("rodd" in error.value for error in caught.exception.errors))
 
+    def test_errors_of_a_file_name_it(self):
+        with self.assertRaises(polhode.ModelError) as caught:
+            polhode.load("nothing.json")
+        self.assertEqual(caught.exception.source, "nothing.json")
+        self.assertTrue(str(caught.exception).startswith("nothing.json: cannot be read"))
+        with self.assertRaises(polhode.ModelError) as caught:
+            polhode.Simulation(pendulum(), step=-1, end=1)
+        self.assertEqual(caught.exception.source, "")
+
     def test_wrong_calls(self):
         simulation = polhode.Simulation(pendulum(), step=1e-3, end=0.01)
         wrong = [

@@ -120,6 +120,7 @@ typedef struct poli_linear {
   double *B;       /* nx x nu */
   double *lambda;  /* m x (nx + nu): change of the multipliers by z and u */
   double unsteady; /* see pol_modes_unsteady */
+  double fastest;  /* see poli_terms_fastest */
 } poli_linear;
 
 pol_status poli_linear_create(poli_linear **linear, const pol_analysis *analysis,

@@ -119,8 +119,9 @@ static void find_dependent_velocities(work *k)
 static pol_status find_constraint_rates(work *k)
 {
   const poli_terms *t = k->terms;
+  k->lin->fastest = poli_terms_fastest(t, k->a);
   k->lin->unsteady =
-      fmax(k->lin->unsteady, poli_axes_unsteady(&k->axes, k->a, poli_terms_fastest(t, k->a), k->y));
+      fmax(k->lin->unsteady, poli_axes_unsteady(&k->axes, k->a, k->lin->fastest, k->y));
   k->is_steady = !(k->lin->unsteady > POLI_STEADY);
   if (k->is_steady) return POL_OK;
   const pol_status status = poli_terms_rates(k->terms, k->a, k->jacobian_rate, k->curvature_rate);

@@ -14,6 +14,7 @@
  *
  * Large models: modes_large.c.
  */
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +22,7 @@
 
 #include "analysis/analysis.h"
 #include "base/arena.h"
+#include "lie/small.h"
 #include "linalg/eigen.h"
 
 struct pol_modes {
@@ -56,6 +58,13 @@ static void turn_matrix(int n, const double *A, const double *Q, double *work, d
   poli_full_multiply(n, n, n, 1, Q, work, B);
 }
 
+static double largest_entry(int n, const double *x)
+{
+  double largest = 0.0;
+  for (int i = 0; i < n; i++) largest = fmax(largest, fabs(x[i]));
+  return largest;
+}
+
 /* Splits zero eigenvalues off A (n x n): on return A is in the basis Q (n x n), block upper
  * triangular with *zeros zeros on the diagonal first; starts[] holds where each block begins, and
  * *blocks is their number.  work: 4 n^2. */
@@ -67,12 +76,16 @@ static pol_status split_zeros(int n, double *A, double *Q, double *work, int *st
   memset(Q, 0, size * sizeof *Q);
   for (int i = 0; i < n; i++) Q[poli_at(i, i, n)] = 1.0;
   *zeros = *blocks = 0;
+  const double largest = largest_entry(n * n, A);
   while (*zeros < n) {
     const int k = n - *zeros;
     int more;
     for (int j = 0; j < k; j++)
       memcpy(rest + poli_at(0, j, k), A + *zeros + poli_at(0, *zeros + j, n),
              (size_t)k * sizeof *rest);
+    /* a rest that is all round-off of the whole */
+    if (largest_entry(k * k, rest) <= 2e-15 * n * largest)
+      memset(rest, 0, (size_t)k * (size_t)k * sizeof *rest);
     pol_status status = poli_full_null_space(k, rest, 2e-15 * n, basis, &more);
     if (status || more == 0) return status;
     /* the basis as part of one of all n */
@@ -129,6 +142,22 @@ static void add_found(found *f, const poli_linear *lin, double scale, const doub
   f->im[f->count++] = im;
 }
 
+/* Out of equilibrium the stiffness may be nothing but round-off of terms that cancel: those of the
+ * bodies by themselves, of gravity and of accelerations.  Then it is zero.  down: the sum of its
+ * squares. */
+static void drop_roundoff(const pol_analysis *a, poli_linear *lin, double *down)
+{
+  const double *g = a->formulation->gravity;
+  const int n = lin->nx, np = lin->np;
+  double acceleration = sqrt(poli_v3_dot(g, g));
+  for (int i = 0; i < a->dae->group.nv; i++) acceleration = fmax(acceleration, fabs(a->vd[i]));
+  const double own = fmax(lin->fastest * lin->fastest, acceleration / a->length);
+  if (sqrt(*down) > 4.0 * n * DBL_EPSILON * own) return;
+  for (int j = 0; j < np; j++)
+    memset(lin->A + poli_at(np, j, n), 0, (size_t)(n - np) * sizeof *lin->A);
+  *down = 0.0;
+}
+
 static pol_status solve_full(pol_analysis *a, const pol_modes_options *options, double *unsteady,
                              found *f, pol_diagnostics *diagnostics)
 {
@@ -155,6 +184,7 @@ static pol_status solve_full(pol_analysis *a, const pol_modes_options *options, 
     for (int i = 0; i < n; i++)
       if ((i < lin->np) != (j < lin->np))
         *(j < lin->np ? &down : &up) += pow(lin->A[poli_at(i, j, n)], 2.0);
+  if (!status) drop_roundoff(a, lin, &down);
   if (up > 0.0 && down > 0.0) scale = pow(down / up, 0.25);
   for (int j = 0; j < n && !status; j++)
     for (int i = 0; i < n; i++)
