@@ -160,7 +160,7 @@ function showTip(event) {
   const body = event.buttons ? -1 : stage.pick(event.offsetX, event.offsetY);
   $('tip').hidden = body < 0;
   if (body < 0) return;
-  $('tip').textContent = scene.bodies[body].name;
+  $('tip').textContent = `${scene.bodies[body].name}${thinnedNodes(body)}`;
   $('tip').style.left = `${event.offsetX}px`;
   $('tip').style.top = `${event.offsetY}px`;
 }

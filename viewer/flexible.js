@@ -81,6 +81,12 @@ function nodeRadius(part) {
   return Math.min(Math.max(0.3 * distance, 0.0012 * extent), 0.012 * extent);
 }
 
+/** What the name of a body says if not all of its nodes are drawn. */
+function thinnedNodes(body) {
+  const part = flexibleBodies.find((one) => one.body === body && !one.triangles.length && one.count < one.nodes);
+  return part ? ` (${part.count} of ${part.nodes} nodes)` : '';
+}
+
 /** The nodes as balls. */
 function flexibleNodes(part, material) {
   const mesh = makeCopies(unitShape('ball', part.count), material, part.count), size = 2 * nodeRadius(part), each = mesh.corners || 1;

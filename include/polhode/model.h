@@ -61,7 +61,7 @@ typedef struct pol_shape_mass {
 
 /* What is drawn of a flexible body: points in the axes of its reference frame, from its origin, and
  * their displacements by each mode.  Meshes of polhode have a surface; of files, which say nothing
- * about elements, there are nodes alone, and of many nodes each second, third, ... one. */
+ * about elements, there are nodes alone, and of many nodes one of each two, three, ... . */
 typedef struct pol_surface {
   int num_points, num_modes, num_triangles;
   int num_nodes;  /* of the finite elements */

@@ -73,13 +73,17 @@ static void put_node(maker *m, int point, int node)
   for (int k = 0; k < m->to->num_modes; k++) put(moved_point(m, k, point), motion_of(m, node, k));
 }
 
-/* Each second, third, ... node, so that they are not too many. */
+/* All nodes, or one of each two, three, ..., so that they are not too many; not at equal distances,
+ * which would leave stripes of a regular mesh. */
 static pol_status make_cloud(maker *m, int most)
 {
   const int nodes = m->fe->num_nodes, step = (nodes + most - 1) / most;
   m->to->num_points = (nodes + step - 1) / step;
   const pol_status status = allocate(m, m->to->num_points, 0);
-  for (int p = 0; p < m->to->num_points && !status; p++) put_node(m, p, p * step);
+  for (int p = 0; p < m->to->num_points && !status; p++) {
+    const int node = p * step + (int)((unsigned)p * 2654435761u >> 16) % step;
+    put_node(m, p, node < nodes ? node : nodes - 1);
+  }
   return status;
 }
 
