@@ -83,11 +83,11 @@ target_compile_definitions(base_test_status PRIVATE POLHODE_VERSION="${PROJECT_V
 add_test(NAME install/setup COMMAND ${PROJECT_SOURCE_DIR}/tests/install/setup.sh
   ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
 
-find_program(POLHODE_PYTHON python3 REQUIRED DOC "Runs the tests of the sources, the viewer's page and of the docs")
-mark_as_advanced(POLHODE_PYTHON)
+find_program(POLHODE_PYTHON3 python3 REQUIRED DOC "Runs the tests of the sources, the viewer's page and of the docs")
+mark_as_advanced(POLHODE_PYTHON3)
 
 # What each room of src may include and call.
-add_test(NAME base/rooms COMMAND ${POLHODE_PYTHON} ${PROJECT_SOURCE_DIR}/tests/rooms.py)
+add_test(NAME base/rooms COMMAND ${POLHODE_PYTHON3} ${PROJECT_SOURCE_DIR}/tests/rooms.py)
 
 if(NOT POLHODE_DRAW)
   return()
@@ -114,7 +114,7 @@ set_tests_properties(install/core_alone PROPERTIES ENVIRONMENT
 foreach(name page features showing)
   file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/tests/viewer/${name})
   add_test(NAME viewer/${name}
-    COMMAND ${POLHODE_PYTHON} ${PROJECT_SOURCE_DIR}/tests/viewer/test_${name}.py
+    COMMAND ${POLHODE_PYTHON3} ${PROJECT_SOURCE_DIR}/tests/viewer/test_${name}.py
       $<TARGET_FILE:polhode_cli> ${PROJECT_SOURCE_DIR}
     WORKING_DIRECTORY ${PROJECT_BINARY_DIR}/tests/viewer/${name})
   set_tests_properties(viewer/${name} PROPERTIES TIMEOUT 1500
@@ -135,14 +135,14 @@ if(TARGET polhode_python)
   endforeach()
 endif()
 add_test(NAME viewer/palette
-  COMMAND ${POLHODE_PYTHON} ${PROJECT_SOURCE_DIR}/tests/viewer/test_palette.py ${PROJECT_SOURCE_DIR})
+  COMMAND ${POLHODE_PYTHON3} ${PROJECT_SOURCE_DIR}/tests/viewer/test_palette.py ${PROJECT_SOURCE_DIR})
 
 # polhode serve, by its requests and in the browser.
 if(POLHODE_MICROHTTPD_FOUND)
   foreach(room cli viewer)
     file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/tests/${room}/serve)
     add_test(NAME ${room}/serve
-      COMMAND ${POLHODE_PYTHON} ${PROJECT_SOURCE_DIR}/tests/${room}/test_serve.py
+      COMMAND ${POLHODE_PYTHON3} ${PROJECT_SOURCE_DIR}/tests/${room}/test_serve.py
         $<TARGET_FILE:polhode_cli> ${PROJECT_SOURCE_DIR}
       WORKING_DIRECTORY ${PROJECT_BINARY_DIR}/tests/${room}/serve)
     set_tests_properties(${room}/serve PROPERTIES TIMEOUT 900
@@ -181,7 +181,7 @@ foreach(variant ${wide_variants})
   endif()
 endforeach()
 add_test(NAME base/wide
-  COMMAND ${POLHODE_PYTHON} ${PROJECT_SOURCE_DIR}/tests/base/test_wide.py ${wide_programs})
+  COMMAND ${POLHODE_PYTHON3} ${PROJECT_SOURCE_DIR}/tests/base/test_wide.py ${wide_programs})
 set_tests_properties(base/wide PROPERTIES SKIP_RETURN_CODE 77
   ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1;OPENBLAS_NUM_THREADS=1")
 
@@ -197,20 +197,20 @@ if(NOT CMAKE_BUILD_TYPE STREQUAL "Release" OR POLHODE_INSTRUMENTS OR CMAKE_C_FLA
   set(counted --skip "not a plain optimised build")
 endif()
 add_test(NAME bench/instructions
-  COMMAND ${POLHODE_PYTHON} ${PROJECT_SOURCE_DIR}/tests/bench/test_instructions.py ${counted})
+  COMMAND ${POLHODE_PYTHON3} ${PROJECT_SOURCE_DIR}/tests/bench/test_instructions.py ${counted})
 set_tests_properties(bench/instructions PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 900
   ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1")
 
 # The docs: examples, links, the menu of the site, and the reference that is made from the headers.
 add_test(NAME docs/pages
-  COMMAND ${POLHODE_PYTHON} ${PROJECT_SOURCE_DIR}/tests/docs/test_pages.py
+  COMMAND ${POLHODE_PYTHON3} ${PROJECT_SOURCE_DIR}/tests/docs/test_pages.py
     $<TARGET_FILE:polhode_cli> ${PROJECT_BINARY_DIR}/exports ${PROJECT_SOURCE_DIR})
 set_tests_properties(docs/pages PROPERTIES TIMEOUT 900
   ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1;OPENBLAS_NUM_THREADS=1")
 
 # The schema and the tables of keys of the model file, and whether the schema agrees with the reader.
 add_test(NAME docs/reference
-  COMMAND ${POLHODE_PYTHON} ${PROJECT_SOURCE_DIR}/tests/docs/test_reference.py
+  COMMAND ${POLHODE_PYTHON3} ${PROJECT_SOURCE_DIR}/tests/docs/test_reference.py
     $<TARGET_FILE:polhode_cli> ${PROJECT_SOURCE_DIR})
 set_tests_properties(docs/reference PROPERTIES
   ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1;OPENBLAS_NUM_THREADS=1")
