@@ -86,7 +86,7 @@ if(SERVE)
 endif()
 
 # The programs in the order in which they need each other.
-set(programs data compare palette geometry copies light bodies beams gears joints springs forces trails floor polhode tempo
+set(programs data compare palette geometry copies light bodies beams flexible gears joints springs forces trails floor polhode tempo
   camera labels stage plot export video player controls address api main)
 put(STYLE ${FOLDER}/viewer.css)
 put(THREE ${THREE} ${ORBIT})

@@ -28,8 +28,8 @@ const settingKeys = {
   view: (value) => (value in standardViews ? look(value) : `must be one of ${Object.keys(standardViews).join(', ')}`),
   parallel: () => setParallel(true),
   opacity: (value) => (Number(value) > 0 && Number(value) <= 1 ? setOpacity(Number(value)) : 'must be above 0 and at most 1'),
-  beams: (value) => colorBeams(value.replace(/-/g, ' ')),
-  deformation: (value) => (Number(value) >= 1 && Number(value) <= 1000 ? scaleBeams(Number(value)) : 'must be from 1 to 1000'),
+  color: (value) => colorElastic(value.replace(/-/g, ' ')),
+  deformation: (value) => (Number(value) >= 1 && Number(value) <= 1000 ? scaleElastic(Number(value)) : 'must be from 1 to 1000'),
   turn: (value) => {
     const angles = value.split(',').map((angle) => (Number(angle) * Math.PI) / 180);
     if (angles.length !== 2 || !angles.every(isFinite)) return 'must be two angles in degrees';
@@ -67,7 +67,7 @@ function addressOfView() {
     t: String(short(player.time)), paused: !player.playing, theme: stage.dark ? 'dark' : 'light', show: keysOf(true), hide: keysOf(false),
     plot: plot.series.map((one) => one.name).join(), speed: String(player.speed), follow: nameOf(stage.view.followed), polhode: nameOf(stage.polhode.body),
     parallel: stage.view.parallel, opacity: stage.opacity < 1 ? String(short(stage.opacity)) : '', camera: stage.view.get().map(short).join(),
-    beams: beamLook.quantity.replace(/ /g, '-'), deformation: beamLook.scale > 1 ? String(short(beamLook.scale)) : '',
+    color: elastic.quantity.replace(/ /g, '-'), deformation: elastic.scale > 1 ? String(short(elastic.scale)) : '',
     panel: document.body.classList.contains('wide') ? '0' : '',
   };
   return `#${Object.entries(parts).filter(([, value]) => value).map(([key, value]) => (value === true ? key : `${key}=${encodeURIComponent(value).replace(/%2C/g, ',')}`)).join('&')}`;

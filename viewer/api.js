@@ -6,7 +6,7 @@ function publish() {
     state: () => ({
       time: player.time, playing: player.playing, speed: player.speed, loop: player.loop, duration,
       frames: numFrames, frame: frameAt(player.time), bodies: numBodies, dark: stage.dark, followed: stage.view.followed,
-      parallel: stage.view.parallel, opacity: stage.opacity, beams: beams.map((beam) => beam.name), beamColor: beamLook.quantity, deformation: beamLook.scale, polhode: stage.polhode.body, steady: stage.polhode.body >= 0 && stage.polhode.data.steady,
+      parallel: stage.view.parallel, opacity: stage.opacity, beams: beams.map((beam) => beam.name), flexible: flexibleBodies.map((part) => part.name), elasticColor: elastic.quantity, deformation: elastic.scale, polhode: stage.polhode.body, steady: stage.polhode.body >= 0 && stage.polhode.data.steady,
       span: stage.span, software, still: !player.dirty && stage.ratio === stage.stillRatio && stage.fine === !crowded,
       notice: $('notice').hidden ? '' : $('notice-text').textContent, gears: gearWheels.map((wheel) => wheel.teeth),
       positions: Array.from(pose.x), quaternions: Array.from(pose.q),
@@ -16,12 +16,18 @@ function publish() {
       drawCalls: stage.calls.calls, triangles: stage.calls.triangles,
     }),
     play, pause, seek, step, setSpeed, setTheme, follow, look, resetView, setParallel, setOpacity, show: setShown, plot: addQuantity,
-    polhode: choosePolhode, colorBeams, scaleBeams,
+    polhode: choosePolhode, colorElastic, scaleElastic,
     /** Of a beam as drawn: the middle of each ring of its section, and its colour. */
     beam: (number) => {
       const mesh = stage.layers.get('bodies').parts.filter((part) => part.name === 'beam')[number], corners = beams[number].outline.length;
       const mean = (name) => { const { array } = mesh.geometry.attributes[name]; return Array.from({ length: array.length / (3 * corners) }, (_, ring) => [0, 1, 2].map((c) => { let sum = 0; for (let i = 0; i < corners; i++) sum += array[3 * (ring * corners + i) + c]; return sum / corners; })); };
       return { points: mean('position'), colors: mean('color') };
+    },
+    /** Of a flexible body as drawn: its points in the axes of its frame, their normals, and their colours. */
+    flexible: (number) => {
+      const mesh = stage.layers.get('bodies').parts.filter((part) => part.name === 'flexible')[number];
+      const list = (name) => { const { array } = mesh.geometry.attributes[name]; return Array.from({ length: array.length / 3 }, (_, i) => Array.from(array.subarray(3 * i, 3 * i + 3))); };
+      return { points: list('position'), normals: list('normal'), colors: list('color') };
     },
     replot: (names) => { plot.clear(); names.forEach(addQuantity); },
     setCamera: (position, target) => { stage.view.set(position, target); moved(); },

@@ -38,8 +38,8 @@ function sectionOutline(shape) {
 const beams = findBeams();
 const beamBodies = new Set([].concat(...beams.map((beam) => beam.bodies.filter((body) => body >= 0 && scene.bodies[body].name.startsWith(`${beam.name}_`)))));
 
-/** Whether a shape is a piece of a beam, which is drawn as a whole. */
-const isBeamPart = (shape) => beamBodies.has(shape.body);
+/** Whether a shape is a piece of a beam, which is drawn as a whole, or the box of a flexible body. */
+const drawnElastic = (shape) => beamBodies.has(shape.body) || shape.type === 'flexible';
 
 // --- frames along an element ----------------------------------------------------------------------
 
@@ -260,9 +260,6 @@ class BeamColors {
 
 // --- the part of the layer of bodies -----------------------------------------------------------------
 
-/** What is chosen on the page. */
-const beamLook = { quantity: '', colors: null, scale: 1 };
-
 // where the ends of all elements are at the start, and as seen from the first end of their beam
 if (beams.length) setPose(0);
 for (const beam of beams) {
@@ -276,12 +273,13 @@ function buildBeams(stage) {
   stage.bodyMaterials.push(material);
   return beams.map((beam, b) => {
     const mesh = beamMesh(beam, material), plain = linear(beam.color);
-    let painted = null;
+    let painted = true;
     mesh.follow = () => {
-      mesh.shape(pose, beamLook.scale);
-      if (beamLook.colors) beamLook.colors.paint(b, mesh, stage.time);
-      else if (painted !== '') mesh.paint(() => plain);
-      painted = beamLook.quantity;
+      const colored = elastic.colors instanceof BeamColors;
+      mesh.shape(pose, elastic.scale);
+      if (colored) elastic.colors.paint(b, mesh, stage.time);
+      else if (painted) mesh.paint(() => plain);
+      painted = colored;
     };
     return mesh;
   });
@@ -297,29 +295,4 @@ function paleBeams(material, at) {
     mesh.paint(() => color);
     return mesh;
   });
-}
-
-/** Colours beams by a quantity, or as bodies if it is ''; gives what is wrong. */
-function colorBeams(key) {
-  if (key && !beamQuantities().includes(key)) return `must be one of ${beamQuantities().join(', ')}`;
-  beamLook.quantity = key;
-  beamLook.colors = key ? new BeamColors(key) : null;
-  $('beam-color').value = key;
-  $('ramp').hidden = !key;
-  if (key) {
-    const { low, high, unit, colors } = beamLook.colors, text = (x) => (x === 0 ? '0' : Number(x.toPrecision(3)).toString());
-    $('ramp-title').textContent = unit === '1' ? key : `${key}, ${unit}`;
-    $('ramp-low').textContent = text(low);
-    $('ramp-high').textContent = text(high);
-    $('ramp-bar').style.background = `linear-gradient(to right, ${colors.map((color) => `#${color.toString(16).padStart(6, '0')}`).join()})`;
-  }
-  player.dirty = true;
-}
-
-/** Draws the deformations of beams enlarged by a factor. */
-function scaleBeams(scale) {
-  beamLook.scale = scale;
-  $('beam-scale').value = String(Math.log10(scale));
-  $('beam-scale-value').textContent = `\u00d7${Number(scale.toPrecision(2))}`;
-  player.dirty = true;
 }

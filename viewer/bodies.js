@@ -140,7 +140,8 @@ function standIns(body, index) {
 }
 
 /** Every shape of every body.  Faces of several shapes in one plane would flicker: each is larger than the last
- * by less than can be seen.  Long shapes that would be hairlines get some width. */
+ * by less than can be seen.  Long shapes that would be hairlines get some width.  Of a flexible body, which is
+ * drawn by itself, the box; its interfaces are frames without a shape. */
 function allShapes() {
   const least = 0.009 * roughScale;
   const list = scene.shapes.map((shape, number) => {
@@ -148,7 +149,10 @@ function allShapes() {
     const size = shape.size.map((x) => (shape.mesh < 0 && longest > 4 * x ? Math.max(x, Math.min(least, longest / 4)) : x) + Math.min(grow, 0.01 * longest));
     return makeShape(shape.body, shape.type, shape.mesh, size, shape.position, shape.rotation, shape.color < 0 ? bodyColor(shape.body) : shape.color);
   });
-  scene.bodies.forEach((body, index) => { if (!body.point && !shapedBodies.has(index)) list.push(...standIns(body, index)); });
+  for (const { body, points, low, high } of scene.flexible)
+    if (points) list.push(makeShape(body, 'flexible', -1, low.map((x, c) => Math.max(high[c] - x, least)), low.map((x, c) => 0.5 * (x + high[c])), [1, 0, 0, 0], bodyColor(body)));
+  const ready = new Set(list.map((shape) => shape.body));
+  scene.bodies.forEach((body, index) => { if (!body.point && !body.interface && !ready.has(index)) list.push(...standIns(body, index)); });
   // a body without shape and rotation is a small ball
   const radius = roughScale * (numBodies > 100 ? 0.006 : 0.016);
   scene.bodies.forEach((body, index) => {
@@ -261,8 +265,8 @@ function meshOf(stage, shape) {
 }
 
 function buildBodies(stage) {
-  const parts = buildBeams(stage), wheels = new Set(gearWheels.map((wheel) => wheel.shape));
-  const plain = shapes.filter((shape) => shape.mesh < 0 && !wheels.has(shape) && !isBeamPart(shape));
+  const parts = buildBeams(stage).concat(buildFlexible(stage)), wheels = new Set(gearWheels.map((wheel) => wheel.shape));
+  const plain = shapes.filter((shape) => shape.mesh < 0 && !wheels.has(shape) && !drawnElastic(shape));
   for (const type of new Set(plain.map((shape) => shape.type)))
     for (const turns of [true, false]) {
       const items = plain.filter((shape) => shape.type === type && (shape.body >= 0) === turns);
@@ -276,7 +280,7 @@ function buildBodies(stage) {
 const smallBodies = scene.bodies.map((body, index) => index).filter((index) => reach[index] < 0.004 * extent);
 
 function buildDots() {
-  const dotted = smallBodies.filter((body) => !beamBodies.has(body));
+  const dotted = smallBodies.filter((body) => !beamBodies.has(body) && !scene.bodies[body].interface);
   if (!dotted.length) return [];
   const geometry = new THREE.BufferGeometry();
   const points = new Float32Array(3 * dotted.length), colors = new Float32Array(3 * dotted.length);
@@ -296,7 +300,7 @@ function buildDots() {
 
 /** What moves, without meshes, by geometry: [{name, geometry(copies), items}]. */
 function movingParts() {
-  const wheels = new Set(gearWheels.map((wheel) => wheel.shape)), plain = shapes.filter((shape) => shape.mesh < 0 && shape.body >= 0 && !wheels.has(shape) && !isBeamPart(shape));
+  const wheels = new Set(gearWheels.map((wheel) => wheel.shape)), plain = shapes.filter((shape) => shape.mesh < 0 && shape.body >= 0 && !wheels.has(shape) && !drawnElastic(shape));
   const parts = [...new Set(plain.map((shape) => shape.type))].map((type) =>
     ({ name: type, geometry: (copies) => unitShape(type, copies), items: plain.filter((shape) => shape.type === type) }));
   return parts.concat(gearWheels.filter((wheel) => wheel.marker.body >= 0)
@@ -314,10 +318,11 @@ function buildGhosts(stage) {
     return { mesh, items };
   });
   const saved = stage.time, soft = stage.materials.make(0xffffff, { vertexColors: THREE.VertexColors, transparent: true, opacity: 0.16, depthWrite: false });
-  const curved = [];
+  const curved = [], elasticLook = flexibleMaterials(stage, { transparent: true, opacity: 0.16, depthWrite: false });
   for (let k = 0; k < count; k++) {
-    setPose((stage.span * k) / (stage.span < duration ? count : count - 1));
-    curved.push(...paleBeams(soft, pose));
+    const time = (stage.span * k) / (stage.span < duration ? count : count - 1);
+    setPose(time);
+    curved.push(...paleBeams(soft, pose), ...paleFlexible(elasticLook, pose, ownModes, time));
     for (const { mesh, items } of meshes)
       items.forEach((item, i) => writeProduct(mesh.matrices, 16 * (k * items.length + i), pose.m, matrixOf(item.body), item.matrix, 0));
   }

@@ -3,9 +3,16 @@
 /** The other run: {title, motion, pose}, or null. */
 function readOther() {
   if (!scene.other) return null;
-  const { low, step } = unpackRanges(scene.other.ranges);
+  const { low, step } = unpackRanges(scene.other.ranges), values = scene.flexible.length ? new Uint16Array(readBytes('other-values')) : null;
   return {
     title: scene.other.title, pose: makePose(),
+    /** The amplitudes of modes, as ownModes. */
+    get: (name) => {
+      const number = scene.other.channels.findIndex((channel) => channel.name === name), list = other.motion.times;
+      if (number < 0) return undefined;
+      const { low: least, high } = scene.other.channels[number], at = (frame) => least + ((high - least) / 65534) * values[number * list.length + frame];
+      return { atTime: (time) => { const [frame, part] = splitTime(time, list); return part > 0 ? at(frame) + part * (at(frame + 1) - at(frame)) : at(frame); } };
+    },
     motion: { times: new Float32Array(readBytes('other-times')), positions: new Uint16Array(readBytes('other-positions')), rotations: new Uint16Array(readBytes('other-rotations')), low, step },
   };
 }
@@ -33,11 +40,14 @@ if (other)
 /** The bodies of the other run, pale and transparent. */
 function buildCompared(stage) {
   const look = { transparent: true, opacity: 0.38, depthWrite: false }, material = stage.materials.colored(look);
+  writePose(other.motion, stage.time, other.pose);
   const curved = paleBeams(stage.materials.make(0xffffff, { ...look, vertexColors: THREE.VertexColors }), other.pose);
+  for (const mesh of curved) mesh.bring = () => mesh.shape(other.pose, 1);
+  curved.push(...paleFlexible(flexibleMaterials(stage, look), other.pose, other, stage.time));
   curved.forEach((mesh, number) => {
     mesh.follow = () => {
       if (number === 0) writePose(other.motion, stage.time, other.pose);
-      mesh.shape(other.pose, 1);
+      mesh.bring(stage.time);
     };
   });
   return curved.concat(movingParts().map(({ name, geometry, items }, number) => {

@@ -134,8 +134,8 @@ function fillLists() {
     $('follow').append(option(String(index), body.name));
     if (canPolhode(index)) $('polhode').append(option(String(index), body.name));
   });
-  for (const row of document.querySelectorAll('[data-beams]')) row.hidden = !beams.length;
-  for (const key of beams.length ? beamQuantities() : []) $('beam-color').append(option(key, key));
+  for (const row of document.querySelectorAll('[data-elastic]')) row.hidden = !elasticQuantities().length;
+  for (const key of elasticQuantities()) $('elastic-color').append(option(key, key));
   $('polhode-row').hidden = $('polhode').options.length < 2;
   for (const speed of speeds) $('speed').append(option(String(speed), `${speed}\u00d7`));
   $('quantity').append(option('', 'add a quantity \u2026'));
@@ -160,7 +160,7 @@ function showTip(event) {
   const body = event.buttons ? -1 : stage.pick(event.offsetX, event.offsetY);
   $('tip').hidden = body < 0;
   if (body < 0) return;
-  $('tip').textContent = scene.bodies[body].name;
+  $('tip').textContent = `${scene.bodies[body].name}${thinnedNodes(body)}`;
   $('tip').style.left = `${event.offsetX}px`;
   $('tip').style.top = `${event.offsetY}px`;
 }
@@ -213,8 +213,8 @@ function connect() {
   $('follow').addEventListener('change', () => follow(Number($('follow').value)));
   $('polhode').addEventListener('change', () => choosePolhode(Number($('polhode').value)));
   $('opacity').addEventListener('input', () => setOpacity(Number($('opacity').value)));
-  $('beam-color').addEventListener('change', () => colorBeams($('beam-color').value));
-  $('beam-scale').addEventListener('input', () => scaleBeams(Math.pow(10, Number($('beam-scale').value))));
+  $('elastic-color').addEventListener('change', () => colorElastic($('elastic-color').value));
+  $('elastic-scale').addEventListener('input', () => scaleElastic(Math.pow(10, Number($('elastic-scale').value))));
   $('parallel').addEventListener('click', () => setParallel(!stage.view.parallel));
   for (const button of document.querySelectorAll('[data-view]')) button.addEventListener('click', () => look(button.dataset.view));
   $('panel').addEventListener('click', togglePanel);

@@ -97,7 +97,7 @@ function findSoftware() {
   return /swiftshader|llvmpipe|software/i.test(name);
 }
 const software = findSoftware();
-const crowded = software && Math.max(scene.shapes.length, numBodies) > 100; // too much for fine light
+const crowded = software && Math.max(scene.shapes.length, numBodies, ...scene.flexible.map((part) => (part.triangles ? 0 : part.points))) > 100; // too much for fine light
 
 function makeCopies(geometry, material, count) {
   return crowded ? new Corners(geometry, material, count) : new Instances(geometry, material, count);

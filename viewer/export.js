@@ -121,8 +121,16 @@ function makeGltf() {
   nodes.push({ name: 'ground', children: [] });
   const nodeOf = (body) => (body < 0 ? numBodies : body);
   for (const shape of shapes) {
+    if (shape.type === 'flexible') continue;
     const m = shape.matrix, matrix = [0, 1, 2, 3].flatMap((c) => [m[c], m[4 + c], m[8 + c], c === 3 ? 1 : 0]);
     nodes[nodeOf(shape.body)].children.push(nodes.push({ mesh: mesh(shape), matrix }) - 1);
+  }
+  // flexible bodies as they are without deformation
+  for (const { body, points, triangles, color } of flexibleBodies.filter((part) => part.triangles.length)) {
+    const normals = new Float32Array(points.length);
+    writeNormals(points, triangles, normals);
+    const attributes = { POSITION: numbers.add(points, 'VEC3', true), NORMAL: numbers.add(normals, 'VEC3') }, indices = numbers.add(Uint32Array.from(triangles), 'SCALAR');
+    nodes[body].children.push(nodes.push({ mesh: meshes.push({ primitives: [{ attributes, indices, material: material(color) }] }) - 1 }) - 1);
   }
   const animation = gltfAnimation(numbers, nodeOf);
   for (const node of nodes) if (node.children && !node.children.length) delete node.children;

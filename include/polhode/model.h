@@ -2,6 +2,8 @@
 #ifndef POLHODE_MODEL_H
 #define POLHODE_MODEL_H
 
+#include <stdint.h>
+
 #include <polhode/errors.h>
 #include <polhode/mechanism.h>
 #include <polhode/simulation.h>
@@ -57,12 +59,25 @@ typedef struct pol_shape_mass {
   double center[3]; /* centre of mass from the file's origin of the body, body axes, m */
 } pol_shape_mass;
 
+/* What is drawn of a flexible body: points in the axes of its reference frame, from its origin, and
+ * their displacements by each mode.  Meshes of polhode have a surface; of files, which say nothing
+ * about elements, there are nodes alone, and of many nodes one of each two, three, ... . */
+typedef struct pol_surface {
+  int num_points, num_modes, num_triangles;
+  int num_nodes;  /* of the finite elements */
+  float *points;  /* 3 numbers each, m */
+  double unit;    /* what 1 in `modes` stands for, m by unit of a mode */
+  int16_t *modes; /* 3 numbers for each point, by mode */
+  int *triangles; /* 3 points each, counter-clockwise from outside; edges have points twice */
+} pol_surface;
+
 /* A flexible body that was reduced from finite elements. */
 typedef struct pol_reduced_note {
   int body;          /* index of its reference frame */
   int num_freedoms;  /* of the finite elements */
   double center[3];  /* centre of mass from the origin of the mesh, axes of the mesh, m */
   double anisotropy; /* pol_reduced_body */
+  pol_surface surface;
 } pol_reduced_note;
 
 /* Contents of a model file. */

@@ -91,6 +91,7 @@ typedef struct pol_reduced_body {
   double center[3];       /* centre of mass in the axes of the mesh: where X = 0 of the body is */
   double *frequencies;    /* of the modes, Hz, ascending; num_modes numbers */
   int num_freedoms;       /* before */
+  double *modes;          /* displacements of all freedoms, num_freedoms numbers for each mode */
   double anisotropy; /* 0: the integrals of the body are exact.  Largest entry by which the mass
                         matrix differs from m_ij times the unit matrix of 3 rows, as a fraction of
                         the largest m_ij: see docs/flexible.md */

@@ -67,6 +67,41 @@ static void assert_same(const pol_model *a, const pol_model *b, double tolerance
   }
 }
 
+/* The volume within the triangles of a surface, as the sum of the tetrahedra over them. */
+static double volume_of(const pol_surface *s)
+{
+  double sum = 0.0;
+  for (int t = 0; t < s->num_triangles; t++) {
+    const float *a = s->points + 3 * s->triangles[3 * t],
+                *b = s->points + 3 * s->triangles[3 * t + 1],
+                *c = s->points + 3 * s->triangles[3 * t + 2];
+    for (int i = 0; i < 3; i++) {
+      const int j = (i + 1) % 3, k = (i + 2) % 3;
+      sum += (double)a[i] * ((double)b[j] * (double)c[k] - (double)b[k] * (double)c[j]) / 6.0;
+    }
+  }
+  return sum;
+}
+
+/* The mean of `count` points from the first on is at interface i, and moves with it in all modes.
+ */
+static void assert_at_interface(const pol_model *model, int first, int count, int i)
+{
+  const pol_surface *s = &model->reduced_bodies[0].surface;
+  const pol_flexible_body *body = pol_mechanism_body(model->mechanism, 0)->flexible;
+  assert_int_equal(s->num_modes, body->num_modes);
+  for (int k = -1; k < s->num_modes; k++) {
+    double mean[3] = {0.0, 0.0, 0.0};
+    for (int p = 3 * first; p < 3 * (first + count); p++)
+      mean[p % 3] +=
+          (k < 0 ? (double)s->points[p] : s->unit * (double)s->modes[3 * k * s->num_points + p]) /
+          count;
+    assert_near(mean,
+                k < 0 ? body->interfaces[i].position : body->interfaces[i].translation + 3 * k, 3,
+                k < 0 ? 1e-7 : s->unit);
+  }
+}
+
 /* Writes the mesh as rod_*, with lengths by 1/unit and masses and stiffnesses in its units. */
 static void put_files(double unit)
 {
@@ -185,10 +220,10 @@ static void errors_are_found(void **state)
   put_files(1.0);
   ERRORS("\"modes\": 3", {"mass_matrix", "is required"}, {"stiffness_matrix", "is required"},
          {"nodes", "is required"});
-  ERRORS(FILES ", \"mesh\": 3, \"damping\": -1", {"mesh", "must be an object"},
-         {"damping", "must be a non-negative number"}, {"mass_matrix", "must not be given together"},
-         {"stiffness_matrix", "must not be given together"},
-         {"nodes", "must not be given together"});
+  ERRORS(
+      FILES ", \"mesh\": 3, \"damping\": -1", {"mesh", "must be an object"},
+      {"damping", "must be a non-negative number"}, {"mass_matrix", "must not be given together"},
+      {"stiffness_matrix", "must not be given together"}, {"nodes", "must not be given together"});
   ERRORS("\"mesh\": {\"type\": \"block\", \"size\": [1, 1, 0], \"divisions\": [2]}",
          {"mesh.size[2]", "positive"}, {"mesh.divisions", "2 or 3 whole numbers"});
   ERRORS("\"mesh\": {\"type\": \"plate\", \"size\": [1, 1, 0.1], \"divisions\": [2, 2], "
@@ -230,10 +265,72 @@ static void errors_are_found(void **state)
   ERRORS(FILES ", \"units\": \"inch\"", {"units", "must be one of: m, mm"});
 }
 
+/* What is drawn: of meshes closed surfaces with the volume of the body, of files the nodes, also
+ * without them; both move with the interfaces. */
+static void surfaces_follow_modes(void **state)
+{
+  (void)state;
+  static const char plate[] =
+      "\"mesh\": {\"type\": \"plate\", \"size\": [0.4, 0.3, 0.01], \"divisions\": [5, 4, 2], "
+      "\"material\": {\"young\": 7e10, \"poisson\": 0.3, \"density\": 2700}}";
+  enum { CORNERS = 8, SPANS = 60 };
+  char keys[1000], many[1000];
+  snprintf(keys, sizeof keys, "\"mesh\": %s", mesh);
+  put_model("surface.json", keys, "");
+  pol_model *model = read_file("surface.json");
+  const pol_surface *s = &model->reduced_bodies[0].surface;
+  assert_int_equal(s->num_points, (SPANS + 3) * CORNERS);
+  const double volume = volume_of(s), solid = 0.02 * 0.01 * hypot(0.6, 0.2);
+  assert_near(&volume, &solid, 1, 1e-6 * solid);
+  assert_at_interface(model, 0, CORNERS, 0);
+  assert_at_interface(model, SPANS * CORNERS, CORNERS, 1);
+  pol_model_free(&model);
+
+  put_files(1.0);
+  put_model("surface.json", FILES, "");
+  model = read_file("surface.json");
+  assert_int_equal(model->reduced_bodies[0].surface.num_points, 7);
+  assert_int_equal(model->reduced_bodies[0].surface.num_triangles, 0);
+  assert_at_interface(model, 0, 1, 0);
+  assert_at_interface(model, 6, 1, 1);
+  pol_errors errors = {0};
+  pol_model *again;
+  assert_int_equal(pol_model_read_text(&again, model->text, 0, NULL, &errors), POL_OK);
+  assert_int_equal(again->reduced_bodies[0].surface.num_points, 7);
+  assert_at_interface(again, 6, 1, 1);
+  pol_model_free(&again);
+  pol_model_free(&model);
+
+  /* more elements than points */
+  const char *at = strstr(keys, "\"elements\": 6");
+  snprintf(many, sizeof many, "%.*s\"elements\": 3000%s", (int)(at - keys), keys,
+           at + strlen("\"elements\": 6"));
+  put_model("surface.json", many, "");
+  model = read_file("surface.json");
+  s = &model->reduced_bodies[0].surface;
+  assert_int_equal(s->num_nodes, 3001);
+  assert_true(s->num_points <= 20000 && s->num_points > 19000);
+  assert_at_interface(model, 0, CORNERS, 0);
+  pol_model_free(&model);
+
+  snprintf(many, sizeof many,
+           "{\"flexible_bodies\": [{\"name\": \"plate\", %s, \"modes\": 3}], \"simulation\": "
+           "{\"step\": 0.01, \"end\": 0.1}}",
+           plate);
+  put("surface.json", many);
+  model = read_file("surface.json");
+  s = &model->reduced_bodies[0].surface;
+  assert_int_equal(s->num_points, 2 * (6 * 5 + 6 * 3 + 5 * 3));
+  assert_int_equal(s->num_triangles, 4 * (5 * 4 + 5 * 2 + 4 * 2));
+  const double block = volume_of(s), size = 0.4 * 0.3 * 0.01;
+  assert_near(&block, &size, 1, 1e-6 * size);
+  pol_model_free(&model);
+}
+
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(files_are_meshes),
-                                     cmocka_unit_test(includes_move_bodies),
-                                     cmocka_unit_test(errors_are_found)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(files_are_meshes), cmocka_unit_test(surfaces_follow_modes),
+      cmocka_unit_test(includes_move_bodies), cmocka_unit_test(errors_are_found)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -156,26 +156,108 @@ class Beams(PageTest):
     def test_colours_follow_a_quantity(self):
         plain = self.middle_line("t=2.5")["colors"]
         self.assertTrue(all(math.dist(c, plain[0]) < 1e-6 for c in plain))
-        moved = self.middle_line("t=2.5&beams=displacement")["colors"]
+        moved = self.middle_line("t=2.5&color=displacement")["colors"]
         self.assertGreater(math.dist(moved[0], moved[-3]), 0.2)
         self.assertIn("displacement, m", self.browser.run("document.getElementById('ramp').textContent"))
         self.assertIn("bending moment", self.browser.run(
-            "polhode.colorBeams('bending moment'); document.getElementById('ramp').textContent"))
+            "polhode.colorElastic('bending moment'); document.getElementById('ramp').textContent"))
         high = float(self.browser.run("document.getElementById('ramp-high').textContent"))
         with open("beam.csv", newline="", encoding="utf-8") as file:
             rows = csv.DictReader(line for line in file if not line.startswith("#"))
             largest = max(abs(float(row["beam_0_1.torque_local.z"])) for row in rows)
         self.assertAlmostEqual(high, largest, delta=0.1 * largest)
-        self.assertEqual(self.state()["beamColor"], "bending moment")
+        self.assertEqual(self.state()["elasticColor"], "bending moment")
 
     def test_deformations_are_enlarged(self):
         once, five = (self.middle_line(f"t=0.3&deformation={scale}")["points"][-3] for scale in (1, 5))
         self.assertGreater(once[1], 1e-3)
         self.assertAlmostEqual(five[1], 5 * once[1], delta=0.01 * five[1])
-        self.open(self.beam_page(), "#paused&beams=colour&deformation=0")
+        self.open(self.beam_page(), "#paused&color=red&deformation=0")
         notice = self.state()["notice"]
-        self.assertIn("beams=colour: must be one of displacement, axial strain", notice)
+        self.assertIn("color=red: must be one of displacement, axial strain", notice)
         self.assertIn("deformation=0: must be from 1 to 1000", notice)
+
+
+class Flexible(PageTest):
+    """A plate clamped at one edge, from a mesh and from files: its surface and its nodes, moved by the modes."""
+
+    SIZE = (0.4, 0.3, 0.005)
+
+    def plate_page(self, kind):
+        page = pathlib.Path(f"plate_{kind}.html")
+        if not page.exists():
+            source = {"mesh": {"type": "plate", "size": self.SIZE, "divisions": [8, 6],
+                               "material": {"young": 7e10, "poisson": 0.3, "density": 2700}}}
+            if kind == "files":
+                polhode("mesh", "plate", "--size", "0.4,0.3,0.005", "--elements", "8,6", "--young", "7e10",
+                        "--poisson", "0.3", "--density", "2700", "--out", "plate")
+                source = {"mass_matrix": "plate_mass.mtx", "stiffness_matrix": "plate_stiffness.mtx",
+                          "nodes": "plate_nodes.csv"}
+            body = {"name": "plate", **source, "modes": 4,
+                    "interfaces": [{"name": "edge", "box": [[0, -1, -1], [0, 1, 1]]}]}
+            model = {"flexible_bodies": [body], "gravity": [0, 0, -9.81], "simulation": {"step": 1e-3, "end": 0.05},
+                     "joints": [{"name": "clamp", "type": "fixed", "bodies": ["ground", "plate.edge"],
+                                 "point": [0, 0, 0]}]}
+            pathlib.Path("plate.json").write_text(json.dumps(model), encoding="ascii")
+            result = f"plate_{kind}.h5"
+            polhode("run", "plate.json", "--out", result, "--quiet")
+            for file in pathlib.Path().glob("plate_*.mtx"):  # a result is enough
+                file.unlink()
+            polhode("view", result, "--out", page, "--quiet")
+        return page
+
+    def drawn(self, settings, kind="mesh"):
+        self.open(self.plate_page(kind), "#paused&hide=floor&" + settings)
+        self.browser.run(FRAMES)
+        return self.browser.run("polhode.flexible(0)")
+
+    def test_the_surface_follows_the_modes(self):
+        relaxed, bent, five = (self.drawn(f"t={t}&deformation={f}") for t, f in ((0, 1), (0.02, 1), (0.02, 5)))
+        self.assertEqual(self.browser.run("polhode.drawn('bodies')"), [["flexible", 1]])  # nothing for the interface
+        self.assertEqual(len(relaxed["points"]), 2 * (9 * 7 + 9 * 2 + 7 * 2))
+        for c in range(3):  # about the centre of mass
+            values = [p[c] for p in relaxed["points"]]
+            self.assertAlmostEqual(min(values), -0.5 * self.SIZE[c], delta=1e-6)
+            self.assertAlmostEqual(max(values), 0.5 * self.SIZE[c], delta=1e-6)
+        for point, normal in zip(relaxed["points"], relaxed["normals"]):  # outwards, edges sharp
+            self.assertAlmostEqual(max(map(abs, normal)), 1, delta=1e-5)
+            self.assertGreater(sum(a * b for a, b in zip(point, normal)), 0)
+        far = max(range(len(relaxed["points"])), key=lambda i: math.dist(bent["points"][i], relaxed["points"][i]))
+        once, times = (math.dist(one["points"][far], relaxed["points"][far]) for one in (bent, five))
+        self.assertGreater(once, 2e-5)
+        self.assertAlmostEqual(times, 5 * once, delta=0.01 * times)
+
+    def test_the_surface_goes_through_the_interface(self):
+        """The mean of the clamped edge is the interface, which stays at the origin, as far as the quaternions of the
+        page (1.5e-5 each) tell; without the modes it would not be there."""
+        def edge_at(points):
+            edge = [p for p in points if p[0] < -0.4999 * self.SIZE[0]]
+            mean = [sum(p[c] for p in edge) / len(edge) for c in range(3)]
+            turn = [2 * c for c in cross(v, mean)]
+            return math.hypot(*(m + w * a + b + o for m, a, b, o in zip(mean, turn, cross(v, turn), place)))
+
+        def cross(a, b):
+            return [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+
+        relaxed, bent = (self.drawn(f"t={t}")["points"] for t in (0, 0.02))
+        place, (w, *v) = self.state()["positions"][:3], self.state()["quaternions"][:4]
+        self.assertLess(edge_at(bent), 8e-6)
+        self.assertGreater(edge_at(relaxed), 5e-5)
+
+    def test_colours_show_deformations(self):
+        plain = self.drawn("t=0.02")["colors"]
+        self.assertTrue(all(math.dist(c, plain[0]) < 1e-6 for c in plain))
+        colors = self.drawn("t=0.02&color=deformation")["colors"]
+        self.assertGreater(max(math.dist(c, colors[0]) for c in colors), 0.1)
+        self.assertIn("deformation, m", self.browser.run("document.getElementById('ramp').textContent"))
+        self.browser.run("polhode.show('ghosts', true)")
+        self.browser.run(FRAMES)
+        self.assertIn(["flexible", 1], self.browser.run("polhode.drawn('ghosts')"))
+
+    def test_nodes_of_files_are_drawn_without_the_files(self):
+        self.drawn("t=0.02&color=deformation", "files")
+        self.assertEqual(self.browser.run("polhode.drawn('bodies')"), [["flexible", 9 * 7 * 2]])
+        self.assertEqual(self.browser.run(f"polhode.pick({0.35 * 1200}, {0.5 * 760})"), 0)
 
 
 class Light(PageTest):

@@ -63,13 +63,18 @@ static void pages(void **state)
   write_text("alloc.csv",
              "t,a.position.x,a.position.y,a.position.z,a.quaternion.w,a.quaternion.x,"
              "a.quaternion.y,a.quaternion.z,b.position.x,b.position.y,b.position.z,b.quaternion.w,"
-             "b.quaternion.x,b.quaternion.y,b.quaternion.z,energy.total\n"
-             "0,0,0,0,1,0,0,0,0,0,0,1,0,0,0,5\n1,0,0,1,1,0,0,0,0,0,1,1,0,0,0,5\n");
+             "b.quaternion.x,b.quaternion.y,b.quaternion.z,c.position.x,c.position.y,c.position.z,"
+             "c.quaternion.w,c.quaternion.x,c.quaternion.y,c.quaternion.z,c.mode.1,energy.total\n"
+             "0,0,0,0,1,0,0,0,0,0,0,1,0,0,0,0,0,0,1,0,0,0,0,5\n"
+             "1,0,0,1,1,0,0,0,0,0,1,1,0,0,0,0,0,0,1,0,0,0,1,5\n");
   assert_int_equal(
       pol_model_read_text(&model,
                           "{\"bodies\": [{\"name\": \"a\", \"mass\": 1, \"inertia\": [1, 1, 1],"
                           "\"shapes\": [{\"type\": \"mesh\", \"file\": \"alloc.obj\"}]},"
                           "{\"name\": \"b\", \"mass\": 1, \"inertia\": [1, 1, 1]}],"
+                          "\"flexible_bodies\": [{\"name\": \"c\", \"modes\": 1, \"mesh\": {"
+                          "\"type\": \"block\", \"size\": [1, 1, 1], \"divisions\": [1, 1, 1],"
+                          "\"material\": {\"young\": 1e9, \"density\": 1000}}}],"
                           "\"markers\": [{\"name\": \"m\", \"body\": \"a\"}],"
                           "\"joints\": [{\"name\": \"j\", \"type\": \"spherical\", \"bodies\":"
                           "[\"a\", \"b\"], \"point\": [0, 0, 1]}],"

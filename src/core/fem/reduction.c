@@ -626,6 +626,13 @@ pol_status pol_reduce(pol_reduced_body **reduced, const pol_finite_elements *ele
   if (!status && !squares) status = POL_NO_MEMORY;
   if (!status) status = solve_reduced(&r, squares, squares + r.num_basis);
   if (!status) status = make_body(&r, squares, squares + r.num_basis, reduced);
+  if (!status) { /* the modes become the body's, without the motions of the interfaces */
+    for (size_t k = 1; k < (size_t)r.num_basis; k++)
+      memmove(r.basis + k * (size_t)r.n, r.basis + k * (size_t)r.rows,
+              (size_t)r.n * sizeof *r.basis);
+    (*reduced)->modes = r.basis;
+    r.basis = NULL;
+  }
   free(squares);
   for (int k = 0; k < 2; k++) {
     free(r.patterns[k].start);
@@ -640,6 +647,7 @@ pol_status pol_reduce(pol_reduced_body **reduced, const pol_finite_elements *ele
 
 void pol_reduced_body_free(pol_reduced_body **reduced)
 {
-  free(*reduced); /* its arrays are in the same block */
+  if (*reduced) free((*reduced)->modes);
+  free(*reduced); /* its other arrays are in the same block */
   *reduced = NULL;
 }

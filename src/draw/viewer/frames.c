@@ -141,27 +141,29 @@ static int ends_with_component(const char *name, const char *what)
   return at != NULL && strlen(at) == strlen(what) + 1;
 }
 
-enum { NUM_RANKS = 7, NOT_SHOWN = NUM_RANKS };
+enum { NUM_RANKS = 8, NOT_SHOWN = NUM_RANKS };
 
-/* Which channels go first where not all find room: numbers of the whole, of joints and drives; the
+/* Which channels go first where not all find room: the modes of flexible bodies, which are their
+ * shapes; numbers of the whole, of joints and drives; the
  * forces and the strains in the sections of beams, which are colours; then forces, which are arrows
  * too; velocities; markers; the same quantities in other axes. */
 static int rank_of(const pol_channel *channel)
 {
   const char *name = channel->name;
   if (strcmp(name, "t") == 0) return NOT_SHOWN;
-  if (strncmp(name, "marker.", 7) == 0) return 5;
-  if (strcmp(channel->group, "forces") == 0 && strstr(channel->quantity, "_local.")) return 1;
-  if (ends_with_component(name, ".strain.") || ends_with_component(name, ".curvature.")) return 2;
+  if (strstr(name, ".mode.")) return 0;
+  if (strncmp(name, "marker.", 7) == 0) return 6;
+  if (strcmp(channel->group, "forces") == 0 && strstr(channel->quantity, "_local.")) return 2;
+  if (ends_with_component(name, ".strain.") || ends_with_component(name, ".curvature.")) return 3;
   if (ends_with_component(name, ".position.") || ends_with_component(name, ".quaternion."))
     return NOT_SHOWN; /* of a body: the frames have it */
   if (strncmp(name, "energy.", 7) == 0 || strncmp(name, "momentum.", 9) == 0 ||
       strncmp(name, "residual.", 9) == 0)
-    return 0;
-  if (strstr(name, "_local.") || strstr(name, ".multiplier.") || strstr(name, "_global.")) return 6;
-  if (ends_with_component(name, ".force.") || ends_with_component(name, ".torque.")) return 3;
-  if (ends_with_component(name, "velocity.")) return 4;
-  return 0;
+    return 1;
+  if (strstr(name, "_local.") || strstr(name, ".multiplier.") || strstr(name, "_global.")) return 7;
+  if (ends_with_component(name, ".force.") || ends_with_component(name, ".torque.")) return 4;
+  if (ends_with_component(name, "velocity.")) return 5;
+  return 1;
 }
 
 static int by_number(const void *a, const void *b)

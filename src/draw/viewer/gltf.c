@@ -214,6 +214,24 @@ static void add_stand_ins(gltf *g, const pol_model *model, const char *shaped)
   free(held);
 }
 
+/* The surface of a flexible body as it is without deformation; nodes alone have none. */
+static void add_surface(gltf *g, const pol_reduced_note *note, int color)
+{
+  const pol_surface *from = &note->surface;
+  poli_mesh mesh = {.num_points = 3 * (size_t)from->num_triangles};
+  const part p = {.type = POL_MESH,
+                  .mesh = &mesh,
+                  .color = color,
+                  .size = {1.0, 1.0, 1.0},
+                  .rotation = {1.0, 0.0, 0.0, 0.0}};
+  mesh.points = malloc(3 * mesh.num_points * sizeof *mesh.points + 1);
+  if (mesh.points == NULL) g->failed = 1;
+  for (size_t i = 0; i < 3 * mesh.num_points && !g->failed; i++)
+    mesh.points[i] = (double)from->points[3 * (size_t)from->triangles[i / 3] + i % 3];
+  if (!g->failed) add_part(g, note->body, &p);
+  free(mesh.points);
+}
+
 static void add_bodies(gltf *g, const pol_model *model, const poli_mesh *meshes)
 {
   const int ground = pol_mechanism_num_bodies(model->mechanism);
@@ -233,6 +251,14 @@ static void add_bodies(gltf *g, const pol_model *model, const poli_mesh *meshes)
     add_part(g, node, &p);
     shaped[node] = 1;
   }
+  for (int i = 0; i < model->num_reduced_bodies && !g->failed; i++) {
+    const pol_reduced_note *note = &model->reduced_bodies[i];
+    if (note->surface.num_triangles == 0) continue;
+    add_surface(g, note, poli_body_color(note->body, ground));
+    shaped[note->body] = 1;
+  }
+  for (int b = 0; b < ground && !g->failed; b++) /* frames, not bodies */
+    if (pol_mechanism_body(model->mechanism, b)->interface > 0) shaped[b] = 1;
   if (!g->failed) add_stand_ins(g, model, shaped);
   free(shaped);
 }

@@ -74,12 +74,14 @@ static json_t *body_json(const void *from, int index)
     poli_principal_axes(body->inertia, moments, R);
     poli_body_ellipsoid(body, half_axes, q);
   }
-  return json_pack("{s:s, s:i, s:i, s:f, s:o, s:o, s:o}",                           //
-                   "name", body->name,                                              //
-                   "point", body->point,                                            //
-                   "color", poli_body_color(index, pol_mechanism_num_bodies(from)), //
-                   "mass", body->mass,                                              //
-                   "moments", numbers(moments, 3),                                  //
+  return json_pack("{s:s, s:i, s:i, s:i, s:f, s:o, s:o, s:o}", //
+                   "name", body->name,                         //
+                   "point", body->point,                       //
+                   "interface", body->interface,               //
+                   "color",
+                   poli_body_color(index - body->interface, pol_mechanism_num_bodies(from)), //
+                   "mass", body->mass,                                                       //
+                   "moments", numbers(moments, 3),                                           //
                    "size", numbers(half_axes, 3), "axes", numbers(q, 4));
 }
 
@@ -108,6 +110,24 @@ static json_t *shape_json(const void *from, int index)
                    "rotation", numbers(shape->rotation, 4),  //
                    "color", shape->color,                    //
                    "mesh", shape->type == POL_MESH ? mesh : -1);
+}
+
+static json_t *flexible_json(const void *from, int index)
+{
+  const pol_reduced_note *note = &((const pol_model *)from)->reduced_bodies[index];
+  const pol_surface *surface = &note->surface;
+  double low[3] = {0.0, 0.0, 0.0}, high[3] = {0.0, 0.0, 0.0};
+  for (int p = 0; p < surface->num_points; p++)
+    for (int i = 0; i < 3; i++) {
+      const double x = (double)surface->points[3 * p + i];
+      low[i] = p > 0 ? fmin(low[i], x) : x;
+      high[i] = p > 0 ? fmax(high[i], x) : x;
+    }
+  return json_pack("{s:i, s:i, s:i, s:i, s:i, s:f, s:o, s:o}", "body", note->body, "triangles",
+                   surface->num_triangles,                                     //
+                   "points", surface->num_points, "nodes", surface->num_nodes, //
+                   "modes", surface->num_modes, "unit", surface->unit,         //
+                   "low", numbers(low, 3), "high", numbers(high, 3));
 }
 
 /* --- markers, joints, forces ------------------------------------------------------------------ */
@@ -212,7 +232,7 @@ json_t *poli_scene_json(const pol_model *model, const poli_frames *frames, const
   double gravity[3];
   pol_mechanism_gravity(mechanism, gravity);
   return json_pack(
-      "{s:s, s:s, s:o, s:o, s:I, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",                 //
+      "{s:s, s:s, s:o, s:o, s:I, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",            //
       "version", pol_version(),                                                                 //
       "name", model->name,                                                                      //
       "title", title_json(model, result, title),                                                //
@@ -221,6 +241,7 @@ json_t *poli_scene_json(const pol_model *model, const poli_frames *frames, const
       "left_out", frames->left_out,                                                             //
       "bodies", make_list(body_json, mechanism, frames->num_bodies),                            //
       "shapes", make_list(shape_json, model, model->num_shapes),                                //
+      "flexible", make_list(flexible_json, model, model->num_reduced_bodies),                   //
       "markers", make_list(marker_json, mechanism, pol_mechanism_num_markers(mechanism)),       //
       "joints", make_list(joint_json, mechanism, pol_mechanism_num_joints(mechanism)),          //
       "forces", make_list(force_json, mechanism, pol_mechanism_num_forces(mechanism)),          //
@@ -229,9 +250,13 @@ json_t *poli_scene_json(const pol_model *model, const poli_frames *frames, const
       "ranges", numbers(&frames->ranges[0].low, 6 * frames->num_bodies));
 }
 
-int poli_scene_add_other(json_t *scene, const poli_frames *other, const char *title)
+int poli_scene_add_other(json_t *scene, const poli_frames *other, const pol_result *result,
+                         const char *title)
 {
+  const recorded record = {other, result};
   return json_object_set_new(scene, "other",
-                             json_pack("{s:o, s:o}", "title", name_json(title), "ranges",
+                             json_pack("{s:o, s:o, s:o}", "title", name_json(title), "channels",
+                                       make_list(channel_json, &record, other->num_channels),
+                                       "ranges",
                                        numbers(&other->ranges[0].low, 6 * other->num_bodies)));
 }

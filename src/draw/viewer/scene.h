@@ -10,10 +10,13 @@
  * `title` stands for the name of a model without one; not NULL.  Keys:
  *
  * - version, name, title, gravity, rows, left_out
- * - bodies [{name, point, color, mass, moments, size, axes}]; moments: the principal ones; size:
- * the half axes of its inertia ellipsoid; axes: principal to body axes, a quaternion
+ * - bodies [{name, point, interface, color, mass, moments, size, axes}]; interface: its number,
+ * from 1, if it is one of a flexible body; moments: the principal ones; size: the half axes of its
+ * inertia ellipsoid; axes: principal to body axes, a quaternion
  * - shapes [{type, body, size, position, rotation, color, mesh}]; body -1 is the ground; size is
  * what a shape of unit size is stretched by; mesh counts from 0
+ * - flexible [{body, triangles, points, nodes, modes, unit, low, high}]: numbers of triangles, of
+ * points, of nodes of the finite elements and of modes; the box around the points
  * - markers [{name, body, position, rotation}]
  * - joints [{name, type, markers, radius}]
  * - forces [{name, type, body, markers, joint, angular, stiffness, damping, point, anchor, vector,
@@ -25,8 +28,10 @@
 json_t *poli_scene_json(const pol_model *model, const poli_frames *frames, const pol_result *result,
                         const char *title);
 
-/* Adds the key `other` to a scene: {title, ranges} of another run.  0, or -1 when memory is out. */
-int poli_scene_add_other(json_t *scene, const poli_frames *other, const char *title);
+/* Adds the key `other` to a scene: {title, channels, ranges} of another run.  0, or -1 when memory
+ * is out. */
+int poli_scene_add_other(json_t *scene, const poli_frames *other, const pol_result *result,
+                         const char *title);
 
 /* The colour 0xrrggbb of a body of so many whose shapes have none of their own; body -1 is the
  * ground. */

@@ -134,7 +134,7 @@ static pol_status write_scene(FILE *file, const contents *all)
                                   options->title != NULL ? options->title : "");
   int failed = scene == NULL;
   if (!failed && all->other.count > 0)
-    failed = poli_scene_add_other(scene, &all->other,
+    failed = poli_scene_add_other(scene, &all->other, options->compare,
                                   options->compare_title != NULL ? options->compare_title
                                                                  : "another run") != 0;
   char *text = failed ? NULL : json_dumps(scene, JSON_COMPACT | JSON_REAL_PRECISION(9));
@@ -143,6 +143,29 @@ static pol_status write_scene(FILE *file, const contents *all)
   poli_page_write_json(file, "scene", text);
   free(text);
   return POL_OK;
+}
+
+/* A surface of a flexible body: points in single precision, displacements and triangles in 16 bits.
+ */
+static pol_status write_surface(FILE *file, int number, const pol_surface *surface)
+{
+  const size_t points = 3 * (size_t)surface->num_points,
+               numbers = points * (size_t)surface->num_modes,
+               corners = 3 * (size_t)surface->num_triangles;
+  unsigned char *bytes = malloc(2 * (numbers > corners ? numbers : corners) + 1);
+  char id[48];
+  if (bytes == NULL) return POL_NO_MEMORY;
+  for (size_t i = 0; i < numbers; i++)
+    poli_put_uint16(bytes + 2 * i, (unsigned)surface->modes[i] & 65535u);
+  snprintf(id, sizeof id, "flexible-modes-%d", number);
+  poli_page_write_bytes(file, id, bytes, 2 * numbers);
+  for (size_t i = 0; i < corners; i++)
+    poli_put_uint16(bytes + 2 * i, (unsigned)surface->triangles[i]);
+  snprintf(id, sizeof id, "flexible-triangles-%d", number);
+  poli_page_write_bytes(file, id, bytes, 2 * corners);
+  free(bytes);
+  snprintf(id, sizeof id, "flexible-points-%d", number);
+  return write_floats(file, id, surface->points, points);
 }
 
 /* All of a page into an open file. */
@@ -163,6 +186,10 @@ static pol_status write_page(FILE *file, const contents *all)
   if (status == POL_OK && others > 0) {
     poli_page_write_bytes(file, "other-positions", other->positions, others * bodies * 6);
     poli_page_write_bytes(file, "other-rotations", other->rotations, others * bodies * 8);
+    /* of which a page needs the modes of flexible bodies */
+    if (model->num_reduced_bodies > 0)
+      poli_page_write_bytes(file, "other-values", other->values,
+                            (size_t)other->num_channels * others * 2);
     status = write_times(file, "other-times", other, frames->times[0]);
   }
   for (int i = 0, number = 0; status == POL_OK && i < model->num_shapes; i++) {
@@ -176,6 +203,8 @@ static pol_status write_page(FILE *file, const contents *all)
     status = points != NULL ? write_floats(file, id, points, size_of_mesh) : POL_NO_MEMORY;
     free(points);
   }
+  for (int i = 0; status == POL_OK && i < model->num_reduced_bodies; i++)
+    status = write_surface(file, i, &model->reduced_bodies[i].surface);
   fwrite(poli_page_tail, 1, poli_page_tail_size, file);
   return status;
 }

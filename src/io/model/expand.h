@@ -13,6 +13,8 @@
 #ifndef POLHODE_IO_MODEL_EXPAND_H
 #define POLHODE_IO_MODEL_EXPAND_H
 
+#include <polhode/reduction.h>
+
 #include "expression/expression_units.h"
 #include "io/model/parts.h"
 
@@ -164,10 +166,19 @@ char *poli_text_with_files(const poli_expansion *x, const char *text, size_t siz
 void poli_fill_masses(poli_expansion *x, const poli_place *top, poli_model_data *data,
                       pol_model *model);
 
-/* Reads the files and meshes of flexible bodies and reduces them (flexible.c); the model gets a list
- * of them. */
+/* Reads the files and meshes of flexible bodies and reduces them (flexible.c); the model gets a
+ * list of them. */
 void poli_fill_flexible(poli_expansion *x, const poli_place *top, poli_model_data *data,
                         pol_model *model);
+
+/* What is drawn of a reduced body (surface.c), with at most so many numbers in `modes`.
+ * POL_NO_MEMORY: it is empty. */
+pol_status poli_surface_create(pol_surface *surface, const poli_model_flexible *body,
+                               const pol_finite_elements *elements, size_t most);
+void poli_surface_free(pol_surface *surface);
+/* As JSON, without triangles, and back: it stays empty if the JSON is none, or has other modes. */
+json_t *poli_surface_json(const pol_surface *surface);
+pol_status poli_surface_read(pol_surface *surface, const json_t *object, size_t num_modes);
 
 /* Gives errors from `first` on, whose paths are those of the plain tree, the place in their file;
  * and all errors lines and elements. */

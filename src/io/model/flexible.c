@@ -295,7 +295,7 @@ static json_t *numbers_json(const double *from, size_t count)
   return list;
 }
 
-static json_t *reduced_json(const pol_reduced_body *r)
+static json_t *reduced_json(const pol_reduced_body *r, const pol_surface *surface)
 {
   const pol_flexible_body *b = &r->body;
   const size_t m = (size_t)b->num_modes;
@@ -311,10 +311,11 @@ static json_t *reduced_json(const pol_reduced_body *r)
     failed |= json_array_append_new(interfaces, item);
   }
   json_t *all =
-      json_pack("{s:f, s:o, s:o, s:i, s:f, s:o, s:o, s:o}", "mass", b->mass, "masses", masses,
+      json_pack("{s:f, s:o, s:o, s:i, s:f, s:o, s:o, s:o, s:o}", "mass", b->mass, "masses", masses,
                 "center", numbers_json(r->center, 3), "freedoms", r->num_freedoms, "anisotropy",
                 r->anisotropy, "frequencies", numbers_json(r->frequencies, m), "second",
-                numbers_json(b->second, 9 * (m + 1) * (m + 1)), "interfaces", interfaces);
+                numbers_json(b->second, 9 * (m + 1) * (m + 1)), "interfaces", interfaces, "surface",
+                poli_surface_json(surface));
   if (!failed) return all;
   json_decref(all);
   return NULL;
@@ -393,22 +394,34 @@ static pol_status read_reduced(const json_t *object, const poli_model_flexible *
 
 /* --- all flexible bodies ---------------------------------------------------------------------- */
 
-static pol_status fill_body(poli_expansion *x, const poli_place *place, poli_model_flexible *body)
+/* `numbers`: how many there may be to draw it. */
+static pol_status fill_body(poli_expansion *x, const poli_place *place, poli_model_flexible *body,
+                            size_t numbers)
 {
   char *key = key_of(place);
   pol_status status = key ? POL_OK : POL_NO_MEMORY;
-  if (!status && body->files[0])
-    status = read_reduced(json_object_get(x->files, key), body, &body->reduced);
+  if (!status && body->files[0]) {
+    const json_t *kept = json_object_get(x->files, key);
+    status = read_reduced(kept, body, &body->reduced);
+    if (!status && body->reduced)
+      status = poli_surface_read(&body->surface, json_object_get(kept, "surface"),
+                                 (size_t)body->reduced->body.num_modes);
+  }
   if (!status && !body->reduced) {
     pol_finite_elements *elements = NULL;
     long *ids = NULL;
     status = make_elements(x, place, body, &elements, &ids);
     if (!status) status = reduce(x, place, body, elements, ids);
+    if (!status) status = poli_surface_create(&body->surface, body, elements, numbers);
+    if (body->reduced) { /* large, and not needed any more */
+      free(body->reduced->modes);
+      body->reduced->modes = NULL;
+    }
     pol_finite_elements_free(&elements);
     free(ids);
     if (!status && body->files[0]) {
       if (!x->meshes) x->meshes = json_object();
-      if (json_object_set_new(x->meshes, key, reduced_json(body->reduced)) != 0)
+      if (json_object_set_new(x->meshes, key, reduced_json(body->reduced, &body->surface)) != 0)
         status = POL_NO_MEMORY;
     }
   }
@@ -419,6 +432,9 @@ static pol_status fill_body(poli_expansion *x, const poli_place *place, poli_mod
 void poli_fill_flexible(poli_expansion *x, const poli_place *top, poli_model_data *data,
                         pol_model *model)
 {
+  /* 8 MB of 2 bytes for all bodies: pages stay below their limit.  Nodes of files are in results as
+   * text, and drawn as balls. */
+  enum { MOST_NUMBERS = 4000000, MOST_OF_NODES = 200000 };
   const poli_place list = poli_place_key(top, "flexible_bodies");
   poli_model_flexible *bodies = data->flexible.items;
   if (data->flexible.count == 0) return;
@@ -430,13 +446,16 @@ void poli_fill_flexible(poli_expansion *x, const poli_place *top, poli_model_dat
   for (size_t i = 0; i < data->flexible.count && x->reader->status == POL_OK; i++) {
     poli_model_flexible *body = &bodies[i];
     const poli_place place = poli_place_item(&list, i);
-    const pol_status status = body->is_sound ? fill_body(x, &place, body) : POL_OK;
+    const size_t share = MOST_NUMBERS / data->flexible.count,
+                 numbers = body->files[0] && share > MOST_OF_NODES ? MOST_OF_NODES : share;
+    const pol_status status = body->is_sound ? fill_body(x, &place, body, numbers) : POL_OK;
     if (status == POL_NO_MEMORY) x->reader->status = status;
     if (body->reduced) {
       pol_reduced_note *note = &model->reduced_bodies[model->num_reduced_bodies++];
       note->body = index;
       note->num_freedoms = body->reduced->num_freedoms;
       note->anisotropy = body->reduced->anisotropy;
+      note->surface = body->surface;
       poli_v3_copy(body->reduced->center, note->center);
     }
     index += 1 + (int)body->interfaces.count;

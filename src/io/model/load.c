@@ -515,6 +515,8 @@ void pol_model_free(pol_model **model)
   for (int i = 0; i < (*model)->num_shapes; i++) free((*model)->shapes[i].file);
   free((*model)->shapes);
   free((*model)->shape_masses);
+  for (int i = 0; i < (*model)->num_reduced_bodies; i++)
+    poli_surface_free(&(*model)->reduced_bodies[i].surface);
   free((*model)->reduced_bodies);
   for (int i = 0; i < (*model)->num_parameters; i++) {
     free((*model)->parameters[i].name);

@@ -11,6 +11,7 @@
  *   expressions.c  expressions and the names in them
  *   beams.c        beams to nodes and elements, beam_lines.c their lines
  *   flexible.c     flexible bodies: their files, meshes and reduction
+ *   surface.c      what is drawn of them
  *   masses.c       mass and inertia of bodies from their shapes
  *   rules.c        rules between the keys of an object, and what follows from the settings
  *   build.c        structs to mechanism
@@ -374,6 +375,7 @@ typedef struct poli_model_flexible {
   unsigned given;
   int is_sound;
   struct pol_reduced_body *reduced; /* NULL before poli_fill_flexible and after an error */
+  pol_surface surface;              /* empty as long */
 } poli_model_flexible;
 
 enum { POLI_UNITS_M, POLI_UNITS_MM };
