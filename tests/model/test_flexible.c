@@ -185,10 +185,10 @@ static void errors_are_found(void **state)
   put_files(1.0);
   ERRORS("\"modes\": 3", {"mass_matrix", "is required"}, {"stiffness_matrix", "is required"},
          {"nodes", "is required"});
-  ERRORS(FILES ", \"mesh\": 3, \"damping\": -1", {"mesh", "must be an object"},
-         {"damping", "must be a non-negative number"}, {"mass_matrix", "must not be given together"},
-         {"stiffness_matrix", "must not be given together"},
-         {"nodes", "must not be given together"});
+  ERRORS(
+      FILES ", \"mesh\": 3, \"damping\": -1", {"mesh", "must be an object"},
+      {"damping", "must be a non-negative number"}, {"mass_matrix", "must not be given together"},
+      {"stiffness_matrix", "must not be given together"}, {"nodes", "must not be given together"});
   ERRORS("\"mesh\": {\"type\": \"block\", \"size\": [1, 1, 0], \"divisions\": [2]}",
          {"mesh.size[2]", "positive"}, {"mesh.divisions", "2 or 3 whole numbers"});
   ERRORS("\"mesh\": {\"type\": \"plate\", \"size\": [1, 1, 0.1], \"divisions\": [2, 2], "
@@ -196,6 +196,13 @@ static void errors_are_found(void **state)
          {"mesh.material", "below 0.5"});
   ERRORS("\"mesh\": {\"type\": \"plate\", \"size\": [1, 1, 0.1], \"divisions\": [2, 2]}",
          {"mesh.material", "is required"});
+  ERRORS(
+      "\"mesh\": {\"type\": \"beam\", \"points\": [[0, 0, 0], [1, 0, 0]], \"elements\": 4, "
+      "\"section\": {\"type\": \"stiffness\", \"stiffness\": [[2, 0, 0, 0, 0, 0], [0, 2, 0, 1, 0, "
+      "0], [0, 0, 2, 0, 0, 0], [0, 1, 0, 2, 0, 0], [0, 0, 0, 0, 2, 0], [0, 0, 0, 0, 0, 2]], "
+      "\"mass\": 1, \"inertia\": [2, 1, 1], \"center\": [0, 0.1]}}",
+      {"mesh.section.stiffness", "must be diagonal in a mesh"},
+      {"mesh.section.center", "must be [0, 0] in a mesh"});
   ERRORS(FILES ", \"interfaces\": [{\"name\": \"a\"}, {\"name\": \"b\", \"near\": [0, 0, 0], "
                "\"nodes\": [1]}]",
          {"interfaces[0]", "\"nodes\", \"near\" or \"box\""},
