@@ -237,10 +237,32 @@ static void errors_are_found(void **state)
   ERRORS(FILES ", \"units\": \"inch\"", {"units", "must be one of: m, mm"});
 }
 
+/* What acts on the reference frame of a body acts on none of its modes. */
+static void frames_are_noted(void **state)
+{
+  (void)state;
+  char keys[1000];
+  snprintf(keys, sizeof keys, "\"mesh\": %s", mesh);
+  put_model("frame.json", keys,
+            ", \"forces\": [{\"name\": \"push\", \"type\": \"force\", \"body\": \"rod\", "
+            "\"force\": [1, 0, 0]}, {\"name\": \"pull\", \"type\": \"force\", \"body\": "
+            "\"rod.b\", \"force\": [1, 0, 0]}]");
+  pol_model *model = read_file("frame.json");
+  assert_non_null(model->notes);
+  assert_string_equal(
+      model->notes, "force 'push' acts on the reference frame of 'rod', and on none of its modes: "
+                    "use an interface, such as 'rod.a'\n");
+  pol_model_free(&model);
+  put_model("frame.json", keys, "");
+  model = read_file("frame.json");
+  assert_null(model->notes);
+  pol_model_free(&model);
+}
+
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(files_are_meshes),
-                                     cmocka_unit_test(includes_move_bodies),
-                                     cmocka_unit_test(errors_are_found)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(files_are_meshes), cmocka_unit_test(includes_move_bodies),
+      cmocka_unit_test(errors_are_found), cmocka_unit_test(frames_are_noted)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
