@@ -362,7 +362,8 @@ static void errors_name_their_place(void **state)
        "1, 1]}}",
        "beams[0].section.stiffness",
        "must not be singular: \"bending\" and \"twisting\" of the beam make a cable"},
-      {"{\"name\": \"b\", \"points\": [[0, 0, 0], [1, 0, 0]], \"elements\": 2, \"section\": "
+      {"{\"name\": \"b\", \"points\": [[0, 0, 0], [1, 0, 0]], \"elements\": 2, \"damping\": 0.1, "
+       "\"section\": "
        "{\"type\": \"stiffness\", \"stiffness\": [[2, 1, 0, 0, 0, 0], [0, 2, 0, 0, 0, 0], [0, 0, "
        "2, 0, 0, 0], [0, 0, 0, 2, 0, 0], [0, 0, 0, 0, 2, 0], [0, 0, 0, 0, 0, 2]], \"mass\": 1, "
        "\"inertia\": [1, 1, 1]}}",
