@@ -567,8 +567,9 @@ pol_status pol_mechanism_add_joint_at(pol_mechanism *mechanism, const pol_joint 
 /* Adds a beam: its nodes as bodies NAME_0, NAME_1, ..., each with the mass and the inertia of the
  * half elements beside it as rigid segments, and its elements as forces NAME_0_1, NAME_1_2, ...
  * The markers NAME_first and NAME_last are at its ends: the centres of mass of the first and of the
- * last body are inside the beam.  *first (may be NULL) is the index of the first node.  What is
- * wrong is reported as that of the first node or element that it spoils. */
+ * last body are inside the beam.  *first (may be NULL) is the index of the first node.  The ends of
+ * an element must not be turned by more than 3 rad against each other, of POL_BEAM_DIRECTORS 1.5
+ * rad.  What is wrong is reported as that of the first node or element that it spoils. */
 pol_status pol_mechanism_add_beam(pol_mechanism *mechanism, const pol_beam *beam, int *first);
 
 /* Adds a flexible body: the body NAME and a body NAME.INTERFACE for each interface, in their order

@@ -98,7 +98,8 @@ typedef struct pol_model {
   pol_parameter *parameters; /* those of the file itself, in its order */
   int num_included;
   char **included; /* paths of the files that it includes, from the current directory */
-  char *notes;     /* of a robot in XML: what the model does not contain, one line each; or NULL */
+  char *notes;     /* one line each, or NULL; of a robot in XML: what the model does not contain; of
+                      files: joints and forces on the reference frame of a flexible body */
 } pol_model;
 
 /* Reads a model, or a robot in XML (polhode/robot.h).  Each of the num_overrides strings

@@ -54,8 +54,9 @@ pol_status pol_finite_elements_block(pol_finite_elements **elements, const doubl
                                      const int counts[3], const pol_material *material);
 
 /* A beam: straight Timoshenko elements between its nodes, 6 freedoms a node, with the section
- * stiffness and the mass of the beam; its velocities and damping are not used, couplings in its
- * section stiffness neither. */
+ * stiffness and the mass of the beam; its velocities and damping are not used.  POL_BAD_ARGUMENT if
+ * the stiffness or the inertia of the section is not diagonal, or its mass centre not on the line:
+ * these elements have no such couplings. */
 pol_status pol_finite_elements_beam(pol_finite_elements **elements, const pol_beam *beam);
 
 /* --- reduction -------------------------------------------------------------------------------- */

@@ -41,13 +41,17 @@ static json_t *read_numbers(const char *text)
 /* The mesh as in a model file; NULL after an error, which is reported in errors. */
 static json_t *describe_mesh(const cli_args *args, pol_errors *errors)
 {
+  const int is_beam = strcmp(args->operand, "beam") == 0;
   const struct {
     const char *option, *text;
     size_t least, most;
     const char *rule;
   } wanted[] = {
-      {"--size", args->size, 3, 3, "must be 3 numbers, such as 1,0.02,0.01: length, width, height"},
-      {"--elements", args->elements, 1, 3, "must be 1 to 3 whole numbers, such as 20 or 20,2,1"},
+      {"--size", args->size, 3, 3,
+       "must be 3 numbers, such as 1,0.02,0.01 (0.1, not .1): length, width, height"},
+      {"--elements", args->elements, 1, is_beam ? 1 : 3,
+       is_beam ? "must be one whole number, such as 20: a beam has elements along x only"
+               : "must be 1 to 3 whole numbers, such as 20 or 20,2,1"},
       {"--young", args->young, 1, 1, "must be a number, in Pa"},
       {"--density", args->density, 1, 1, "must be a number, in kg/m^3"},
       {"--poisson", args->poisson != NULL ? args->poisson : "0.3", 1, 1, "must be a number"}};
@@ -61,7 +65,6 @@ static json_t *describe_mesh(const cli_args *args, pol_errors *errors)
   }
   json_t *mesh = NULL;
   if (errors->count == 0) {
-    const int is_beam = strcmp(args->operand, "beam") == 0;
     json_t *material =
         json_pack("{s:O, s:O, s:O}", "young", json_array_get(values[2], 0), "density",
                   json_array_get(values[3], 0), "poisson", json_array_get(values[4], 0));

@@ -14,6 +14,8 @@
 #include "cli/terminal.h"
 
 static const char command[] = "polhode modes";
+static const char same_unknowns[] =
+    "must not change the number of bodies, of state variables, or of modes of a flexible body";
 enum { MAX_VALUES = 100000, USUAL_CURVES = 6, MAX_ORDERS = 100 };
 
 typedef struct sweep {
@@ -33,8 +35,9 @@ typedef struct sweep {
   double unsteady;    /* the largest */
   pol_curves *curves; /* all, of which those in `listed` are shown */
   int num_names, num_listed, *listed;
-  char **names;           /* of all curves */
-  pol_body_state *bodies; /* equilibrium of the value before */
+  char **names;               /* of all curves */
+  int num_bodies, num_states; /* of the first model, and so of all */
+  pol_body_state *bodies;     /* equilibrium of the value before */
   double *states;
 } sweep;
 
@@ -132,8 +135,8 @@ static int read_options(sweep *s)
   return CLI_DONE;
 }
 
-/* What the first model says: its name, the unit of the parameter, and files not to be overwritten.
- */
+/* What the first model says: its name, its size, the unit of the parameter, and files not to be
+ * overwritten. */
 static int read_model_facts(sweep *s, const cli_analysis *a)
 {
   const cli_args *args = s->args;
@@ -142,6 +145,8 @@ static int read_model_facts(sweep *s, const cli_analysis *a)
   if (result == CLI_DONE)
     result = cli_check_model_output(command, args, "--plot", args->plot, a->model);
   if (result != CLI_DONE) return result;
+  s->num_bodies = pol_mechanism_num_bodies(a->model->mechanism);
+  s->num_states = pol_mechanism_num_states(a->model->mechanism);
   for (int i = 0; i < a->model->num_parameters; i++)
     if (strcmp(a->model->parameters[i].name, s->name) == 0) unit = a->model->parameters[i].unit;
   s->title = cli_format("%s", a->model->name != NULL ? a->model->name : "");
@@ -158,14 +163,12 @@ static pol_status keep_state(sweep *s, const cli_analysis *a)
   const pol_formulation *f = pol_analysis_formulation(a->analysis);
   const pol_state *state = pol_analysis_state(a->analysis);
   const pol_point at = pol_state_point(state);
-  const int bodies = pol_mechanism_num_bodies(a->model->mechanism);
-  const int states = pol_mechanism_num_states(a->model->mechanism);
-  if (s->bodies == NULL) s->bodies = calloc((size_t)bodies + 1, sizeof *s->bodies);
-  if (s->states == NULL) s->states = calloc((size_t)states + 1, sizeof *s->states);
+  if (s->bodies == NULL) s->bodies = calloc((size_t)s->num_bodies + 1, sizeof *s->bodies);
+  if (s->states == NULL) s->states = calloc((size_t)s->num_states + 1, sizeof *s->states);
   if (s->bodies == NULL || s->states == NULL) return POL_NO_MEMORY;
-  for (int i = 0; i < bodies; i++)
+  for (int i = 0; i < s->num_bodies; i++)
     pol_formulation_body_state(f, state->q, state->v, i, &s->bodies[i]);
-  for (int i = 0; i < states; i++) s->states[i] = pol_formulation_state_variable(f, &at, i);
+  for (int i = 0; i < s->num_states; i++) s->states[i] = pol_formulation_state_variable(f, &at, i);
   return POL_OK;
 }
 
@@ -252,8 +255,7 @@ static int add_modes(sweep *s, cli_analysis *a, int index)
     }
   }
   pol_modes_free(&modes);
-  if (status == POL_BAD_ARGUMENT)
-    return refuse(s, "--sweep", s->args->sweep, "must not change the number of bodies");
+  if (status == POL_BAD_ARGUMENT) return refuse(s, "--sweep", s->args->sweep, same_unknowns);
   return status == POL_OK ? CLI_DONE : out_of_memory();
 }
 
@@ -273,6 +275,9 @@ static int solve_value(sweep *s, int index)
     result = cli_analysis_open(&a, command, &args, args.is_static);
   }
   if (result == CLI_DONE && index == 0) result = read_model_facts(s, &a);
+  if (result == CLI_DONE && (pol_mechanism_num_bodies(a.model->mechanism) != s->num_bodies ||
+                             pol_mechanism_num_states(a.model->mechanism) != s->num_states))
+    result = refuse(s, "--sweep", args.sweep, same_unknowns);
   if (result == CLI_DONE && args.is_static) result = balance(s, &a, &args);
   if (result == CLI_DONE) result = find_speed(s, &a, &s->speeds[index]);
   if (result == CLI_DONE) result = add_modes(s, &a, index);

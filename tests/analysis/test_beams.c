@@ -148,12 +148,42 @@ static void cantilever_has_its_frequencies(void **state)
   }
 }
 
+/* An element whose ends are turned further than its strains can describe is refused. */
+static void elements_turn_by_less_than_a_half_turn(void **state)
+{
+  (void)state;
+  for (int k = 0; k < 6; k++) {
+    const pol_beam_strain strain = strains[k / 2];
+    const double most = strain == POL_BEAM_DIRECTORS ? 1.5 : 3.0;
+    const double turn = k % 2 ? most + 0.01 : most - 0.01;
+    const double x[6] = {0.0, 0.0, 0.0, 1.0},
+                 q[8] = {1.0, 0.0, 0.0, 0.0, cos(0.5 * turn), sin(0.5 * turn), 0.0, 0.0};
+    pol_beam beam = square_beam(0.1, 1e9, 0.3, 1.0, 1.0, 1000.0);
+    pol_mechanism *mechanism;
+    beam.num_nodes = 2;
+    beam.positions = x;
+    beam.rotations = q;
+    beam.strain = strain;
+    assert_int_equal(pol_mechanism_create(&mechanism), POL_OK);
+    assert_int_equal(pol_mechanism_add_beam(mechanism, &beam, NULL),
+                     k % 2 ? POL_BAD_ARGUMENT : POL_OK);
+    const pol_errors *errors = pol_mechanism_errors(mechanism);
+    assert_int_equal(errors->count, k % 2);
+    if (k % 2) {
+      assert_non_null(strstr(errors->items[0].path, "'beam_0_1': section.strain"));
+      assert_non_null(strstr(errors->items[0].rule, "take more elements"));
+    }
+    pol_mechanism_free(&mechanism);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(moment_bends_to_a_circle),
       cmocka_unit_test(bend_of_45_degrees),
       cmocka_unit_test(cantilever_has_its_frequencies),
+      cmocka_unit_test(elements_turn_by_less_than_a_half_turn),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -260,6 +260,7 @@ static void parameters_and_standard_input(void **state)
 }
 
 #define ROTOR POLHODE_SOURCE_DIR "/models/beams/rotating_cantilever.json"
+#define FLEXIBLE POLHODE_SOURCE_DIR "/models/flexible/pendulum.json"
 
 /* Equilibrium in rotating axes: of static, modes and linearize. */
 static void steady_rotation_is_found(void **state)
@@ -344,6 +345,10 @@ static void wrong_sweeps_are_refused(void **state)
       {"--sweep bodies.hub.mass=1:-2:3", "at bodies.hub.mass = -0.5"},
       {"--sweep speed=0:1:3 --param speed=3", "has a value by another option"},
       {"--sweep beams.blade.elements=5:7:3", "must not change the number of bodies"},
+      {"--static --frame hub --sweep beams.blade.elements=10:20:3",
+       "must not change the number of bodies"},
+      {"--static --frame hub --sweep beams.blade.elements=20:10:3",
+       "must not change the number of bodies"},
       {"--sweep speed=0:1:3 --mode 1", "has no meaning with --sweep"},
       {"--sweep speed=0:1:3 --count 0", "must be a whole number"},
       {"--sweep speed=0:1:3 --out a.h5", "must end in .csv"},
@@ -363,6 +368,12 @@ static void wrong_sweeps_are_refused(void **state)
   expect("polhode modes " ROTOR " --sweep speed=0:1:2 --quiet --out none/a.csv", 2);
   expect("polhode modes " ROTOR " --sweep speed=0:1:2 --quiet --plot none/a.svg", 2);
   expect("polhode modes top.h5 --sweep speed=0:1:2", 2);
+  for (int is_static = 0; is_static < 2; is_static++) {
+    expect(is_static ? "polhode modes " FLEXIBLE " --sweep flexible_bodies[0].modes=2:6:3 --static"
+                     : "polhode modes " FLEXIBLE " --sweep flexible_bodies[0].modes=2:6:3",
+           2);
+    expect_text(err, "or of modes of a flexible body");
+  }
 }
 
 static int start_tests(void **state)

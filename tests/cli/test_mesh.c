@@ -31,7 +31,7 @@ static void invalid_options_are_refused(void **state)
   expect_text(err, "--out: is required");
   expect("polhode mesh beam --size 1,0.1 --elements x --density 1000 --out bar", 2);
   expect_text(err, "--size = 1,0.1: must be 3 numbers");
-  expect_text(err, "--elements = x: must be 1 to 3 whole numbers");
+  expect_text(err, "--elements = x: must be one whole number");
   expect_text(err, "--young");
   expect_text(err, "3 errors");
   expect(
@@ -42,6 +42,14 @@ static void invalid_options_are_refused(void **state)
   expect("polhode mesh beam --size 1,0.1,0.1 --elements 3 --young 1e9 --density 1000 --out no/bar",
          2);
   expect_text(err, "no/bar_mass.mtx");
+  expect("polhode mesh beam --size 1,1,.1 --elements 3,2 --young 1e9 --density 1000 --out bar", 2);
+  expect_text(err, "--size = 1,1,.1: must be 3 numbers, such as 1,0.02,0.01 (0.1, not .1)");
+  expect_text(err, "--elements = 3,2: must be one whole number");
+  expect("polhode mesh plate --size 1,1,0.1 --elements x --young 1e9 --density 1000 --out bar", 2);
+  expect_text(err, "--elements = x: must be 1 to 3 whole numbers");
+  expect("polhode mesh beam --size 1e-300,1,0.1 --elements 3 --young 1e9 --density 1000 --out bar",
+         2);
+  expect_text(err, "finite masses and stiffnesses");
 }
 
 int main(void)

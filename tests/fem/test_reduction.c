@@ -216,6 +216,34 @@ static void assert_refused(pol_finite_elements *e, const char *path, const char 
   pol_finite_elements_free(&e);
 }
 
+/* Elements have no couplings of a section, no mass beside the line, and finite entries. */
+static void test_beams_without_couplings(void **state)
+{
+  (void)state;
+  const double q[4] = {1.0};
+  bar *b = make_bar(2, 1.0, 3.0, 1e9, 1e-9, q);
+  double *const refused[] = {&b->beam.stiffness[1], &b->beam.stiffness[3], &b->beam.stiffness[34],
+                             &b->beam.inertia[5],   &b->beam.center[0],    &b->beam.center[1]};
+  pol_finite_elements *e;
+  for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+    *refused[i] = 1e-3;
+    assert_int_equal(pol_finite_elements_beam(&e, &b->beam), POL_BAD_ARGUMENT);
+    assert_null(e);
+    *refused[i] = 0.0;
+  }
+  assert_int_equal(pol_finite_elements_beam(&e, &b->beam), POL_OK);
+  pol_finite_elements_free(&e);
+  for (int i = 0; i < 9; i++) b->positions[i] *= 1e-300;
+  assert_int_equal(pol_finite_elements_beam(&e, &b->beam), POL_BAD_ARGUMENT);
+  assert_null(e);
+  free(b);
+  const pol_material steel = {2.1e11, 0.3, 7800.0};
+  assert_int_equal(pol_finite_elements_block(&e, (const double[]){1e-300, 1e300, 1.0},
+                                             (const int[]){1, 1, 1}, &steel),
+                   POL_BAD_ARGUMENT);
+  assert_null(e);
+}
+
 static void test_checks(void **state)
 {
   (void)state;
@@ -558,11 +586,16 @@ static void test_integrals_of_beams(void **state)
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_free_beam),  cmocka_unit_test(test_patch),
-      cmocka_unit_test(test_free_plate), cmocka_unit_test(test_bad_meshes),
-      cmocka_unit_test(test_checks),     cmocka_unit_test(test_cantilever),
-      cmocka_unit_test(test_faces),      cmocka_unit_test(test_bad_interfaces),
-      cmocka_unit_test(test_integrals),  cmocka_unit_test(test_integrals_of_beams)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_free_beam),
+                                     cmocka_unit_test(test_patch),
+                                     cmocka_unit_test(test_free_plate),
+                                     cmocka_unit_test(test_bad_meshes),
+                                     cmocka_unit_test(test_checks),
+                                     cmocka_unit_test(test_beams_without_couplings),
+                                     cmocka_unit_test(test_cantilever),
+                                     cmocka_unit_test(test_faces),
+                                     cmocka_unit_test(test_bad_interfaces),
+                                     cmocka_unit_test(test_integrals),
+                                     cmocka_unit_test(test_integrals_of_beams)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -362,7 +362,8 @@ static void errors_name_their_place(void **state)
        "1, 1]}}",
        "beams[0].section.stiffness",
        "must not be singular: \"bending\" and \"twisting\" of the beam make a cable"},
-      {"{\"name\": \"b\", \"points\": [[0, 0, 0], [1, 0, 0]], \"elements\": 2, \"section\": "
+      {"{\"name\": \"b\", \"points\": [[0, 0, 0], [1, 0, 0]], \"elements\": 2, \"damping\": 0.1, "
+       "\"section\": "
        "{\"type\": \"stiffness\", \"stiffness\": [[2, 1, 0, 0, 0, 0], [0, 2, 0, 0, 0, 0], [0, 0, "
        "2, 0, 0, 0], [0, 0, 0, 2, 0, 0], [0, 0, 0, 0, 2, 0], [0, 0, 0, 0, 0, 2]], \"mass\": 1, "
        "\"inertia\": [1, 1, 1]}}",
@@ -371,7 +372,41 @@ static void errors_name_their_place(void **state)
        "{\"type\": \"stiffness\", \"stiffness\": [1, 1, 1, 1, 1], \"mass\": 1, \"inertia\": [1, 1, "
        "1]}}",
        "beams[0].section.stiffness", "must be a list of 6 numbers, or of 6 lists of 6 numbers"},
+      {"{\"name\": \"b\", \"points\": [[0, 0, 0], [1, 0, 0]], \"elements\": 2, \"twist\": "
+       "7, " SQUARE "}",
+       "beams[0].elements",
+       "must be more, about 3: an element turns by 3.5 rad, and only 3 rad are possible"},
+      {"{\"name\": \"b\", \"points\": [[0, 0, 0], [1, 0, 0]], \"elements\": 2, \"twist\": -7, "
+       "\"strains\": \"directors\", " SQUARE "}",
+       "beams[0].elements",
+       "must be more, about 5: an element turns by 3.5 rad, and only 1.5 rad are possible"},
+      {"{\"name\": \"b\", \"points\": [[0, 0, 0], [1, 0, 0]], \"elements\": 2, \"twist\": "
+       "1e300, " SQUARE "}",
+       "beams[0].twist", "must turn an element by at most 3 rad, not by 5e+299 rad"},
+      {"{\"name\": \"b\", \"type\": \"arc\", \"points\": [[0, 0, 0], [1, 1, 0], [0, 0.001, 0]], "
+       "\"elements\": 1, " SQUARE "}",
+       "beams[0].elements",
+       "must be more, about 3: an element turns by 6.28 rad, and only 3 rad are possible"},
+      {"{\"name\": \"b\", \"type\": \"spline\", \"points\": [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, "
+       "1, 0], [0, 0, 0]], \"elements\": 1, " SQUARE "}",
+       "beams[0].elements",
+       "must be more, about 2: an element turns by 5.24 rad, and only 3 rad are possible"},
+      {"{\"name\": \"b\", \"type\": \"spline\", \"points\": [[0, 0, 0], [1, 0, 0], [0, 0, 0]], "
+       "\"elements\": 7, " SQUARE "}",
+       "beams[0].points", "must not lead back: the spline would have a cusp"},
+      {"{\"name\": \"b\", \"points\": [[0, 0, 0], [1, 0, 0]], \"elements\": 2, \"section\": "
+       "{\"type\": \"circle\", \"radius\": 1, \"thickness\": 1}, \"material\": {\"young\": 1e9, "
+       "\"density\": 1000}}",
+       "beams[0].section.thickness", "must be below the radius; a solid circle has none"},
   };
+  /* as many elements as are named */
+  pol_model *model = read_beams(
+      "{\"name\": \"b\", \"type\": \"arc\", \"points\": [[0, 0, 0], [1, 1, 0], [0, 0.001, 0]], "
+      "\"elements\": 3, " SQUARE "}, {\"name\": \"c\", \"points\": [[0, 0, 0], [1, 0, 0]], "
+      "\"elements\": 3, \"twist\": 7, " SQUARE "}",
+      NULL);
+  assert_non_null(model);
+  pol_model_free(&model);
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     pol_errors errors = {0};
     assert_null(read_beams(cases[i].beam, &errors));

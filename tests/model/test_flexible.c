@@ -231,6 +231,13 @@ static void errors_are_found(void **state)
          {"mesh.material", "below 0.5"});
   ERRORS("\"mesh\": {\"type\": \"plate\", \"size\": [1, 1, 0.1], \"divisions\": [2, 2]}",
          {"mesh.material", "is required"});
+  ERRORS(
+      "\"mesh\": {\"type\": \"beam\", \"points\": [[0, 0, 0], [1, 0, 0]], \"elements\": 4, "
+      "\"section\": {\"type\": \"stiffness\", \"stiffness\": [[2, 0, 0, 0, 0, 0], [0, 2, 0, 1, 0, "
+      "0], [0, 0, 2, 0, 0, 0], [0, 1, 0, 2, 0, 0], [0, 0, 0, 0, 2, 0], [0, 0, 0, 0, 0, 2]], "
+      "\"mass\": 1, \"inertia\": [2, 1, 1], \"center\": [0, 0.1]}}",
+      {"mesh.section.stiffness", "must be diagonal in a mesh"},
+      {"mesh.section.center", "must be [0, 0] in a mesh"});
   ERRORS(FILES ", \"interfaces\": [{\"name\": \"a\"}, {\"name\": \"b\", \"near\": [0, 0, 0], "
                "\"nodes\": [1]}]",
          {"interfaces[0]", "\"nodes\", \"near\" or \"box\""},
@@ -327,10 +334,33 @@ static void surfaces_follow_modes(void **state)
   pol_model_free(&model);
 }
 
+/* What acts on the reference frame of a body acts on none of its modes. */
+static void frames_are_noted(void **state)
+{
+  (void)state;
+  char keys[1000];
+  snprintf(keys, sizeof keys, "\"mesh\": %s", mesh);
+  put_model("frame.json", keys,
+            ", \"forces\": [{\"name\": \"push\", \"type\": \"force\", \"body\": \"rod\", "
+            "\"force\": [1, 0, 0]}, {\"name\": \"pull\", \"type\": \"force\", \"body\": "
+            "\"rod.b\", \"force\": [1, 0, 0]}]");
+  pol_model *model = read_file("frame.json");
+  assert_non_null(model->notes);
+  assert_string_equal(
+      model->notes, "force 'push' acts on the reference frame of 'rod', and on none of its modes: "
+                    "use an interface, such as 'rod.a'\n");
+  pol_model_free(&model);
+  put_model("frame.json", keys, "");
+  model = read_file("frame.json");
+  assert_null(model->notes);
+  pol_model_free(&model);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(files_are_meshes), cmocka_unit_test(surfaces_follow_modes),
-      cmocka_unit_test(includes_move_bodies), cmocka_unit_test(errors_are_found)};
+      cmocka_unit_test(includes_move_bodies), cmocka_unit_test(errors_are_found),
+      cmocka_unit_test(frames_are_noted)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -151,6 +151,20 @@ static int is_positive(double number)
   return number > 0.0 && isfinite(number);
 }
 
+/* Frees elements whose sizes lead to numbers beyond the range of the machine. */
+static pol_status check_range(pol_finite_elements **elements)
+{
+  const pol_finite_elements *e = *elements;
+  int valid = 1;
+  for (int k = 0; k < e->mass_pattern->start[e->mass_pattern->cols]; k++)
+    valid &= isfinite(e->mass[k]);
+  for (int k = 0; k < e->stiffness_pattern->start[e->stiffness_pattern->cols]; k++)
+    valid &= isfinite(e->stiffness[k]);
+  if (valid) return POL_OK;
+  pol_finite_elements_free(elements);
+  return POL_BAD_ARGUMENT;
+}
+
 pol_status pol_finite_elements_block(pol_finite_elements **elements, const double size[3],
                                      const int counts[3], const pol_material *material)
 {
@@ -185,12 +199,13 @@ pol_status pol_finite_elements_block(pol_finite_elements **elements, const doubl
   else
     status = create(elements, num_nodes, 3, positions, count, CORNERS, corners);
   double mass[SOLID * SOLID], stiffness[SOLID * SOLID];
-  if (!status) status = make_hexahedron(h, material, mass, stiffness);
+  if (!status && make_hexahedron(h, material, mass, stiffness))
+    status = POL_BAD_ARGUMENT; /* singular: sizes beyond the range of the machine */
   for (int e = 0; e < count && !status; e++)
     add_element(*elements, CORNERS, corners + CORNERS * e, mass, stiffness);
   free(corners);
   if (status) pol_finite_elements_free(elements);
-  return status;
+  return status ? status : check_range(elements);
 }
 
 /* --- beams ------------------------------------------------------------------------------------ */
@@ -300,12 +315,14 @@ static void turn_element(const double A[9], double B[BEAM * BEAM])
 
 pol_status pol_finite_elements_beam(pol_finite_elements **elements, const pol_beam *beam)
 {
-  static const int needed[] = {0, 7, 14, 21, 28, 35};
   const int count = beam->num_nodes - 1;
   int valid = count >= 1 && is_positive(beam->mass);
   *elements = NULL;
-  for (int i = 0; i < 6; i++) valid &= is_positive(beam->stiffness[needed[i]]);
-  for (int i = 0; i < 3; i++) valid &= beam->inertia[4 * i] >= 0.0;
+  for (int i = 0; i < 36; i++)
+    valid &= i % 7 == 0 ? is_positive(beam->stiffness[i]) : beam->stiffness[i] == 0.0;
+  for (int i = 0; i < 9; i++)
+    valid &= i % 4 == 0 ? beam->inertia[i] >= 0.0 : beam->inertia[i] == 0.0;
+  for (int i = 0; i < 2; i++) valid &= beam->center[i] == 0.0;
   if (!valid) return POL_BAD_ARGUMENT;
   const size_t size = 3 * (size_t)beam->num_nodes * sizeof(double);
   double *positions = malloc(size);
@@ -326,5 +343,5 @@ pol_status pol_finite_elements_beam(pol_finite_elements **elements, const pol_be
     add_element(*elements, 2, ends + 2 * k, mass, stiffness);
   }
   free(ends);
-  return status;
+  return status ? status : check_range(elements);
 }

@@ -16,8 +16,9 @@ static const double *end_axes(const pol_beam *beam, int k, int end)
   return beam->ends ? beam->ends + 8 * k + 4 * end : beam->rotations + 4 * (k + end);
 }
 
-/* The deformation of element k as it is given, of the kind asked for. */
-static void given_deformation(const pol_beam *beam, int k, pol_beam_strain kind, double d[6])
+/* The deformation of element k as it is given, of the kind asked for; POL_RETRY if its ends are
+ * turned too far against each other. */
+static pol_status given_deformation(const pol_beam *beam, int k, pol_beam_strain kind, double d[6])
 {
   const double *first = end_axes(beam, k, 0), *x = beam->positions + 3 * k;
   double back[4], turn[4], R[9], Q[9], apart[3], r[3], w[3];
@@ -30,15 +31,16 @@ static void given_deformation(const pol_beam *beam, int k, pol_beam_strain kind,
   poli_v3_subtract(x + 3, x, apart);
   poli_m3_apply_transposed(R, apart, r);
   poli_m3_apply_transposed(Q, r, w);
-  (void)poli_deformation_set(kind, Q, r, w, &deformation);
+  const pol_status status = poli_deformation_set(kind, Q, r, w, &deformation);
   memcpy(d, deformation.d, sizeof deformation.d);
+  return status;
 }
 
 static double element_length(const pol_beam *beam, int k)
 {
   double d[6];
   if (beam->lengths) return beam->lengths[k];
-  given_deformation(beam, k, POL_BEAM_SE3, d); /* of a helix */
+  (void)given_deformation(beam, k, POL_BEAM_SE3, d); /* of a helix */
   return sqrt(poli_v3_dot(d + 3, d + 3));
 }
 
@@ -133,7 +135,10 @@ static pol_status add_element(pol_mechanism *mechanism, const pol_beam *beam, in
   force.section = &section;
   memcpy(section.stiffness, beam->stiffness, sizeof section.stiffness);
   memcpy(section.damping, beam->damping, sizeof section.damping);
-  given_deformation(beam, k, beam->strain, d);
+  if (given_deformation(beam, k, beam->strain, d))
+    return poli_mechanism_refuse_force(
+        mechanism, name, "section.strain",
+        "must be that of ends turned by at most 3 rad, of directors 1.5 rad: take more elements");
   for (int i = 0; i < 6; i++) section.strain[i] = d[i] / force.length;
   return pol_mechanism_add_force(mechanism, &force, NULL);
 }

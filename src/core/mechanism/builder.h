@@ -13,6 +13,10 @@ void poli_mechanism_collect(pol_mechanism *mechanism, pol_errors *errors);
  */
 pol_status poli_mechanism_status(const pol_mechanism *mechanism);
 
+/* Reports a broken rule of a force that is not added: POL_BAD_ARGUMENT, POL_NO_MEMORY. */
+pol_status poli_mechanism_refuse_force(pol_mechanism *mechanism, const char *name,
+                                       const char *field, const char *rule);
+
 /* The nodes of a beam, the markers of its ends, and its elements; first is the index of its first
  * node.  Together they are pol_mechanism_add_beam. */
 /* The centre of mass of node k from the node, in the axes of its body. */

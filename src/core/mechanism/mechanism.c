@@ -187,6 +187,15 @@ static poli_rules start_check(pol_mechanism *mechanism, poli_element element, co
                       .relative = mechanism->collected != NULL};
 }
 
+pol_status poli_mechanism_refuse_force(pol_mechanism *mechanism, const char *name,
+                                       const char *field, const char *rule)
+{
+  poli_rules check = start_check(mechanism, POLI_FORCES, name);
+  poli_refuse(&check, field, "", "", "%s", rule);
+  if (check.status) mechanism->status = check.status;
+  return check.status ? check.status : POL_BAD_ARGUMENT;
+}
+
 /* An argument that is NULL: the element itself, or the point of the one with this name. */
 static pol_status refuse_null(pol_mechanism *mechanism, poli_element element, const char *name,
                               const char *part, int *index)

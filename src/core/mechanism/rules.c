@@ -622,8 +622,11 @@ void poli_force_rules(poli_rules *check, const pol_force *force, pol_function *s
     if (!force->section) {
       poli_refuse(check, "section", "", "", "is required");
     } else {
+      const int before = check->broken;
       check_section_matrix(check, "section.stiffness", force->section->stiffness);
-      check_section_matrix(check, "section.damping", force->section->damping);
+      /* damping is most often a multiple of the stiffness, with the same errors */
+      if (check->broken == before)
+        check_section_matrix(check, "section.damping", force->section->damping);
       poli_number_rules(check, "section.strain", force->section->strain, 6, POLI_ANY_NUMBER);
     }
   }

@@ -122,17 +122,42 @@ static void set_spline(poli_beam_line *line, double *diagonal)
   line->length = line->walked[PARTS * pieces];
 }
 
-static void spline_at(const poli_beam_line *line, double s, double x[3], double tangent[3])
+/* The part of a spline that s is in. */
+static size_t part_of(const poli_beam_line *line, double s)
 {
-  const size_t parts = PARTS * (line->count - 1);
-  size_t low = 0, high = parts; /* walked[low] <= s < walked[high] */
+  size_t low = 0, high = PARTS * (line->count - 1); /* walked[low] <= s < walked[high] */
   while (high - low > 1) {
     const size_t middle = low + (high - low) / 2;
     *(line->walked[middle] <= s ? &low : &high) = middle;
   }
+  return low;
+}
+
+static void spline_at(const poli_beam_line *line, double s, double x[3], double tangent[3])
+{
+  const size_t low = part_of(line, s);
   const double inside = (s - line->walked[low]) / (line->walked[low + 1] - line->walked[low]);
   piece_at(line, low / PARTS, ((double)(low % PARTS) + inside) / PARTS, x, tangent);
   poli_normalize(tangent);
+}
+
+/* The angle by which the tangent of a spline turns, added up over its parts; INFINITY if it does so
+ * within one of them, at a cusp, where there is no tangent. */
+static double spline_turning(const poli_beam_line *line, double from, double to)
+{
+  const size_t parts = PARTS * (line->count - 1);
+  double x[3], last[3], tangent[3], sum = 0.0;
+  spline_at(line, from, x, last);
+  for (size_t k = part_of(line, from) + 1; k <= parts; k++) {
+    const double s = fmin(line->walked[k], to);
+    spline_at(line, s, x, tangent);
+    const double turn = acos(fmax(fmin(poli_v3_dot(last, tangent), 1.0), -1.0));
+    if (!(turn < 1.5)) return INFINITY;
+    sum += turn;
+    poli_v3_copy(tangent, last);
+    if (s == to) break;
+  }
+  return sum;
 }
 
 /* --- straight pieces -------------------------------------------------------------------------- */
@@ -202,6 +227,12 @@ void poli_beam_line_free(poli_beam_line **line)
 double poli_beam_line_length(const poli_beam_line *line)
 {
   return line->length;
+}
+
+double poli_beam_line_turning(const poli_beam_line *line, double from, double to)
+{
+  if (line->from->type == POLI_SPLINE) return spline_turning(line, from, to);
+  return line->from->type == POLI_ARC ? line->angle * (to - from) / line->length : 0.0;
 }
 
 double poli_beam_marker_at(const poli_beam_line *line, const poli_beam_marker *marker)

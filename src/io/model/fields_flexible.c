@@ -65,7 +65,7 @@ static const poli_field mesh_fields[] = {
     {"up", &poli_direction, AT(beam.up), .types = T(POLI_BEAM_MESH),
      .standard = "z, of a vertical beam x", .help = "direction of z of the section"},
     {"section", &poli_object, AT(beam.section), &poli_section_kind, ONLY(T(POLI_BEAM_MESH)),
-     .help = "as of a [beam](#beams)"},
+     .help = "as of a [beam](#beams), without couplings: `stiffness` diagonal, `center` zero"},
     {"size", &poli_vector, AT(size), &poli_positive, "must be a list of 3 positive numbers",
      ONLY(SOLID), .unit = "m", .help = "x from 0 to the first, y and z about 0"},
     {"divisions", &divisions, AT(divisions), ONLY(SOLID),

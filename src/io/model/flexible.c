@@ -16,16 +16,37 @@
 
 /* --- rules ------------------------------------------------------------------------------------ */
 
+/* The elements of a mesh have no couplings between the strains of a section. */
+static void check_mesh_section(poli_reader *reader, const poli_place *place,
+                               const poli_model_section *section)
+{
+  const poli_place keys = poli_place_key(place, "section"),
+                   stiffness = poli_place_key(&keys, "stiffness"),
+                   center = poli_place_key(&keys, "center");
+  int coupled = 0;
+  if (section->type != POLI_STIFFNESS) return;
+  for (int i = 0; i < 36; i++) coupled |= i % 7 != 0 && section->stiffness[i] != 0.0;
+  if (coupled)
+    poli_report(reader, &stiffness, "",
+                "must be diagonal in a mesh, whose elements have no couplings: use \"beams\"");
+  if (section->center[0] != 0.0 || section->center[1] != 0.0)
+    poli_report(reader, &center, "",
+                "must be [0, 0] in a mesh, whose elements have their mass on the line: use "
+                "\"beams\"");
+}
+
 void poli_check_mesh(poli_reader *reader, const poli_place *place, void *object, int sound)
 {
   poli_model_mesh *mesh = object;
   const poli_place material = poli_place_key(place, "material");
   if (!sound) return;
-  if (mesh->type == POLI_BEAM_MESH)
+  if (mesh->type == POLI_BEAM_MESH) {
     poli_check_beam(reader, place, &mesh->beam, sound);
-  else if (!material.value)
+    check_mesh_section(reader, place, &mesh->beam.section);
+  } else if (!material.value) {
     poli_report_missing(reader, place, poli_beam_kind.fields, "material",
                         "an object with \"young\" and \"density\"");
+  }
   if (mesh->type == POLI_BEAM_MESH || !material.value) return;
   if (!isnan(mesh->beam.shear)) { /* G instead of nu */
     mesh->beam.poisson = mesh->beam.young / (2.0 * mesh->beam.shear) - 1.0;
@@ -91,7 +112,8 @@ static void pass_on(poli_reader *reader, const poli_place *place, const pol_erro
   }
 }
 
-static const char too_large[] = "must have at most 2000000 nodes, and positive stiffnesses";
+static const char too_large[] =
+    "must have at most 2000000 nodes, and positive, finite masses and stiffnesses";
 
 static pol_status make_mesh(const poli_model_mesh *mesh, pol_finite_elements **elements)
 {

@@ -521,6 +521,8 @@ typedef struct poli_beam_line poli_beam_line;
 pol_status poli_beam_line_create(poli_beam_line **line, const poli_model_beam *from);
 void poli_beam_line_free(poli_beam_line **line);
 double poli_beam_line_length(const poli_beam_line *line);
+/* The angle by which the tangent turns between two lengths, not at corners; INFINITY at a cusp. */
+double poli_beam_line_turning(const poli_beam_line *line, double from, double to);
 double poli_beam_marker_at(const poli_beam_line *line, const poli_beam_marker *marker);
 /* Where pieces between corners and markers end; ends has room for all points and markers.  Returns
  * their number. */

@@ -10,6 +10,7 @@
 
 #include "io/model/parts.h"
 #include "lie/small.h"
+#include "mechanism/beam.h"
 #include "mechanism/builder.h"
 
 /* --- bodies, shapes --------------------------------------------------------------------------- */
@@ -177,6 +178,43 @@ static void check_along_beam(poli_reader *reader, const poli_place *place,
   free(ends);
 }
 
+/* The relaxed elements do not turn and twist further than their strains can describe: rotations are
+ * known from their ends only. */
+static void check_turning(poli_reader *reader, const poli_place *place, const poli_model_beam *from)
+{
+  const poli_place elements = poli_place_key(place, "elements"),
+                   points = poli_place_key(place, "points"), twist = poli_place_key(place, "twist");
+  const double most = poli_deformation_most((pol_beam_strain)from->strain);
+  poli_beam_line *line = NULL;
+  pol_beam beam;
+  void *memory = NULL;
+  double s = 0.0, worst = 0.0;
+  if (from->type == POLI_LINE && from->twist == 0.0) return;
+  pol_status status = poli_beam_line_create(&line, from);
+  if (!status) status = poli_beam_layout(from, &beam, &memory);
+  for (int k = 0; k < from->elements && !status; k++) {
+    const double length = beam.lengths[k], whole = poli_beam_line_length(line);
+    const double to = k + 1 == from->elements ? whole : s + length;
+    worst = fmax(worst, hypot(poli_beam_line_turning(line, s, to), from->twist * (length / whole)));
+    s = to;
+  }
+  const double needed = ceil(worst / most * from->elements);
+  if (status)
+    reader->status = status;
+  else if (isinf(worst))
+    poli_report(reader, &points, "", "must not lead back: the spline would have a cusp");
+  else if (worst > most && needed > 1e6)
+    poli_report(reader, twist.value ? &twist : &points, "",
+                "must turn an element by at most %g rad, not by %.3g rad", most, worst);
+  else if (worst > most)
+    poli_report(reader, &elements, "",
+                "must be more, about %.0f: an element turns by %.3g rad, and only %g rad are "
+                "possible",
+                needed, worst, most);
+  poli_beam_line_free(&line);
+  free(memory);
+}
+
 void poli_check_beam(poli_reader *reader, const poli_place *place, void *object, int sound)
 {
   poli_model_beam *beam = object;
@@ -191,9 +229,9 @@ void poli_check_beam(poli_reader *reader, const poli_place *place, void *object,
   if (beam->section.type != POLI_STIFFNESS && !poli_given(place, "material"))
     poli_report_missing(reader, place, poli_beam_kind.fields, "material",
                         "an object with \"young\" and \"density\"");
-  if (beam->section.type == POLI_CIRCLE && beam->section.thickness > beam->section.radius) {
+  if (beam->section.type == POLI_CIRCLE && beam->section.thickness >= beam->section.radius) {
     const poli_place wall = poli_place_key(&section, "thickness");
-    poli_report(reader, &wall, "", "must be at most the radius");
+    poli_report(reader, &wall, "", "must be below the radius; a solid circle has none");
   }
   if (beam->type == POLI_ARC && count != 3)
     poli_report(reader, &points, "", "must be 3 points: an arc leads through them");
@@ -213,6 +251,7 @@ void poli_check_beam(poli_reader *reader, const poli_place *place, void *object,
                 "must not be singular: \"bending\" and \"twisting\" of the beam make a cable");
   }
   if (reader->errors->count == before) check_along_beam(reader, place, beam);
+  if (reader->errors->count == before) check_turning(reader, place, beam);
   const poli_place up = poli_place_key(place, "up");
   if (up.value && reader->errors->count == before && is_along_beam(reader, beam))
     poli_report(reader, &up, "", "must not point along the beam");
