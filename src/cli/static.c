@@ -289,6 +289,23 @@ static pol_status find(cli_analysis *a, int steps, cli_rows *rows, pol_static_re
   return pol_analysis_equilibrium(a->analysis, &options, found, failure);
 }
 
+/* A note if there are applied loads and the scale of each is zero at the time of the analysis. */
+static void note_loads_at_zero(const cli_analysis *a)
+{
+  const pol_mechanism *mechanism = a->model->mechanism;
+  const pol_force *load = NULL;
+  for (int k = 0; k < pol_mechanism_num_forces(mechanism); k++) {
+    const pol_force *force = pol_mechanism_force(mechanism, k);
+    if (force->type != POL_APPLIED_FORCE && force->type != POL_APPLIED_TORQUE) continue;
+    if (pol_mechanism_force_scale(mechanism, k, a->t) != 0.0) return;
+    if (load == NULL) load = force;
+  }
+  if (load != NULL)
+    cli_note("note: all applied loads are zero: their scale is zero at t = %.10g s (force '%s'); "
+             "--at selects another time",
+             a->t, load->name);
+}
+
 static int solve(cli_analysis *a)
 {
   const cli_args *args = a->args;
@@ -315,8 +332,9 @@ static int solve(cli_analysis *a)
     const int exit_status = cli_analysis_fail(a, &failure);
     return failure.status > 0 ? CLI_FAILED : exit_status;
   }
-  return args->arc_length || args->buckling ? report_path(a, &path, &rows)
-                                            : report(a, &found, &rows);
+  if (args->arc_length || args->buckling) return report_path(a, &path, &rows);
+  note_loads_at_zero(a);
+  return report(a, &found, &rows);
 }
 
 static int run(const cli_args *args)

@@ -72,6 +72,21 @@ static void equilibria_are_printed(void **state)
   expect_text(out, "\"reason\": \"no equilibrium was found\"");
 }
 
+/* The moment of this model grows from zero at t = 0, which leaves the beam straight. */
+static void loads_of_scale_zero_are_noted(void **state)
+{
+  (void)state;
+  const char *const zero = "note: all applied loads are zero: their scale is zero at t = 0 s";
+  expect("polhode static " POLHODE_SOURCE_DIR "/models/beams/rolled_cantilever.json", 0);
+  expect_text(err, zero);
+  expect("polhode static " POLHODE_SOURCE_DIR
+         "/models/beams/rolled_cantilever.json --at 4 --steps 10",
+         0);
+  assert_string_equal(err, "");
+  expect("polhode static pendulum.json", 0); /* no applied loads */
+  assert_string_equal(err, "");
+}
+
 /* Paths by arc length: limit points, rows with the loads of each point, and critical loads. */
 static void paths_are_followed(void **state)
 {
@@ -379,6 +394,7 @@ int main(void)
       cmocka_unit_test(equilibrium_is_reported),
       cmocka_unit_test(failures_name_what_moves),
       cmocka_unit_test(equilibria_are_printed),
+      cmocka_unit_test(loads_of_scale_zero_are_noted),
       cmocka_unit_test(paths_are_followed),
       cmocka_unit_test(modes_are_reported_and_written),
       cmocka_unit_test(matrices_are_printed_and_written),
