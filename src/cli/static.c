@@ -172,6 +172,14 @@ static json_t *state_json(const cli_analysis *a)
   return json_pack("{s:o, s:o, s:o}", "bodies", bodies, "joints", joints, "states", states);
 }
 
+/* What kind of critical load a path ended at. */
+static const char *critical_kind(const pol_path_report *path)
+{
+  if (!path->is_critical) return "none";
+  if (path->is_limit) return "limit point";
+  return path->last.flutter > 0.0 ? "flutter" : "bifurcation";
+}
+
 /* The load factors of a path: its limit points and a critical load. */
 static json_t *path_json(const pol_path_report *path)
 {
@@ -181,9 +189,7 @@ static json_t *path_json(const pol_path_report *path)
                    cli_json_number(path->length), "num_limits", path->num_limits, "limits",
                    cli_json_numbers(path->limits, known), "critical",
                    path->is_critical ? cli_json_number(path->load) : json_null(), "kind",
-                   !path->is_critical ? "none"
-                   : path->is_limit   ? "limit point"
-                                      : "bifurcation");
+                   critical_kind(path));
 }
 
 static void print_path(const cli_analysis *a, const pol_path_report *path)
@@ -194,9 +200,12 @@ static void print_path(const cli_analysis *a, const pol_path_report *path)
   for (int k = 0; k < known; k++)
     cli_print_row(k == 0 ? "limit points" : "", "load factor %.9g", path->limits[k]);
   if (path->num_limits > known) cli_print_row("", "and %d more", path->num_limits - known);
-  if (path->is_critical)
-    cli_print_row("buckling", "at the load factor %.9g, %s; softest: %s", path->load,
-                  path->is_limit ? "a limit point" : "a bifurcation", path->last.softest);
+  if (path->is_critical && !path->is_limit && path->last.flutter > 0.0)
+    cli_print_row("buckling", "flutter from the load factor %.9g, %.6g Hz; %s", path->load,
+                  path->last.flutter, path->last.softest);
+  else if (path->is_critical)
+    cli_print_row("buckling", "at the load factor %.9g, a %s; softest: %s", path->load,
+                  critical_kind(path), path->last.softest);
   else if (a->args->buckling)
     cli_print_row("buckling", "none up to the load factor %.9g", path->load);
 }
@@ -353,8 +362,8 @@ static const cli_option options[] = {
      "follow the path of equilibria to the load factor 1 by arc length, through limit points",
      CLI_FLAG, offsetof(cli_args, arc_length), NULL},
     {"--buckling", NULL,
-     "follow it to the first critical load, where the tangent stiffness becomes singular", CLI_FLAG,
-     offsetof(cli_args, buckling), NULL},
+     "follow it to the first critical load: the tangent stiffness becomes singular, or flutter",
+     CLI_FLAG, offsetof(cli_args, buckling), NULL},
     {"--at", "SECONDS", "time of drives and functions (default 0), or row of a result", CLI_TEXT,
      offsetof(cli_args, at), NULL},
     CLI_FRAME_OPTION,

@@ -103,6 +103,19 @@ static void paths_are_followed(void **state)
          0);
   expect_text(out, "\"kind\": \"bifurcation\"");
   expect_text(out, "\"critical\": 0.33008");
+  /* Beck's column: a follower force, flutter at 20.05 E I/L^2 */
+  write_text(
+      "beck.json",
+      "{\"beams\": [{\"name\": \"b\", \"points\": [[0, 0, 0], [1, 0, 0]], \"elements\": 8, "
+      "\"start\": \"ground\", \"section\": {\"type\": \"stiffness\", \"stiffness\": [1, 1, 1, 1e6, "
+      "1e6, 1e6], \"mass\": 1, \"inertia\": [2e-6, 1e-6, 1e-6]}}], \"forces\": [{\"name\": \"p\", "
+      "\"type\": \"force\", \"marker\": \"b_last\", \"frame\": \"marker\", \"force\": [-10, 0, "
+      "0]}], \"simulation\": {\"step\": 1, \"end\": 1}}");
+  expect("polhode static beck.json --buckling --steps 10", 0);
+  expect_text(out, "buckling        flutter from the load factor 2.0");
+  expect_text(out, "directions, flutter of 1.7");
+  expect("polhode static beck.json --buckling --steps 10 --json", 0);
+  expect_text(out, "\"kind\": \"flutter\"");
   expect("polhode static pendulum.json --arc-length", 1);
   expect_text(err, "nothing resists a motion of the mechanism without loads");
 }
