@@ -96,6 +96,13 @@ static void print_forces(const cli_analysis *a)
   pol_simulation_free(&simulation);
 }
 
+/* 1 for a marker with a name on a body, such as the tip of a beam. */
+static int is_listed(const pol_mechanism *mechanism, int index)
+{
+  const pol_marker *marker = pol_mechanism_marker(mechanism, index);
+  return marker->name != NULL && marker->name[0] != '\0' && marker->body != POL_GROUND;
+}
+
 static void print_state(const cli_analysis *a)
 {
   const pol_formulation *f = pol_analysis_formulation(a->analysis);
@@ -116,6 +123,15 @@ static void print_state(const cli_analysis *a)
   }
   print_rest(num_bodies);
   int rows = 0;
+  for (int k = 0; k < pol_mechanism_num_markers(mechanism); k++) {
+    pol_marker_state marker;
+    const char *name = pol_mechanism_marker(mechanism, k)->name;
+    if (!is_listed(mechanism, k) || rows++ >= MOST) continue;
+    pol_formulation_marker_state(f, state->q, state->v, k, &marker);
+    print_vector(rows == 1 ? "markers" : "", name, "", marker.position, size, "m");
+  }
+  print_rest(rows);
+  rows = 0;
   for (int k = 0; k < pol_mechanism_num_joints(mechanism); k++) {
     const pol_joint *joint = pol_mechanism_joint(mechanism, k);
     for (int i = 0; i < pol_joint_num_coordinates(joint); i++) {
@@ -145,13 +161,22 @@ static json_t *state_json(const cli_analysis *a)
   const pol_mechanism *mechanism = a->model->mechanism;
   const pol_state *state = pol_analysis_state(a->analysis);
   const pol_point at = pol_state_point(state);
-  json_t *bodies = json_object(), *joints = json_object(), *states = json_object();
+  json_t *bodies = json_object(), *markers = json_object();
+  json_t *joints = json_object(), *states = json_object();
   for (int b = 0; b < pol_mechanism_num_bodies(mechanism); b++) {
     pol_body_state body;
     pol_formulation_body_state(f, state->q, state->v, b, &body);
     cli_json_set(&bodies, pol_mechanism_body(mechanism, b)->name,
                  json_pack("{s:o, s:o}", "position", cli_json_numbers(body.position, 3),
                            "quaternion", cli_json_numbers(body.quaternion, 4)));
+  }
+  for (int k = 0; k < pol_mechanism_num_markers(mechanism); k++) {
+    pol_marker_state marker;
+    if (!is_listed(mechanism, k)) continue;
+    pol_formulation_marker_state(f, state->q, state->v, k, &marker);
+    cli_json_set(&markers, pol_mechanism_marker(mechanism, k)->name,
+                 json_pack("{s:o, s:o}", "position", cli_json_numbers(marker.position, 3),
+                           "quaternion", cli_json_numbers(marker.quaternion, 4)));
   }
   for (int k = 0; k < pol_mechanism_num_joints(mechanism); k++) {
     const pol_joint *joint = pol_mechanism_joint(mechanism, k);
@@ -169,7 +194,8 @@ static json_t *state_json(const cli_analysis *a)
   for (int i = 0; i < pol_mechanism_num_states(mechanism); i++)
     cli_json_set(&states, pol_mechanism_state(mechanism, i)->name,
                  cli_json_number(pol_formulation_state_variable(f, &at, i)));
-  return json_pack("{s:o, s:o, s:o}", "bodies", bodies, "joints", joints, "states", states);
+  return json_pack("{s:o, s:o, s:o, s:o}", "bodies", bodies, "markers", markers, "joints", joints,
+                   "states", states);
 }
 
 /* What kind of critical load a path ended at. */

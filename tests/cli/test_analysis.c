@@ -79,10 +79,17 @@ static void loads_of_scale_zero_are_noted(void **state)
   const char *const zero = "note: all applied loads are zero: their scale is zero at t = 0 s";
   expect("polhode static " POLHODE_SOURCE_DIR "/models/beams/rolled_cantilever.json", 0);
   expect_text(err, zero);
+  expect_text(out, "beam_last  (1, 0, 0) m\n");
+  expect("polhode static " POLHODE_SOURCE_DIR "/models/beams/rolled_cantilever.json --json", 0);
+  json_t *object = parse_output();
+  expect_length(object, "state.markers.beam_last.position", 3);
+  json_decref(object);
   expect("polhode static " POLHODE_SOURCE_DIR
          "/models/beams/rolled_cantilever.json --at 4 --steps 10",
          0);
   assert_string_equal(err, "");
+  /* the tip of the beam is a marker: it is back at the root */
+  expect_text(out, "beam_last  (0, 0, 0) m\n");
   expect("polhode static pendulum.json", 0); /* no applied loads */
   assert_string_equal(err, "");
 }
