@@ -8,11 +8,11 @@
 #define _POSIX_C_SOURCE 199309L
 #include <polhode/polhode.h>
 
-#include <malloc.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
+
+#include "costs.h"
 
 enum { ROUNDS = 3, STEPS = 20, NUM_SIZES = 4, NUM_CASES = 3 };
 static const int sizes[NUM_SIZES] = {10, 100, 1000, 10000};
@@ -30,27 +30,6 @@ typedef struct costs {
   double iterations, factorizations; /* a step */
   double memory;                     /* bytes */
 } costs;
-
-static void check(pol_status status, const char *what)
-{
-  if (status == POL_OK) return;
-  fprintf(stderr, "bench: %s: %s\n", what, pol_status_text(status));
-  exit(1);
-}
-
-static double now(void)
-{
-  struct timespec t;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-/* Large pieces have a mapping of their own. */
-static double allocated(void)
-{
-  struct mallinfo2 info = mallinfo2();
-  return (double)info.uordblks + (double)info.hblkhd;
-}
 
 /* A rubber rod of 2 cm diameter with elements of 5 cm. */
 static pol_mechanism *make_rod(int elements, pol_beam_strain strain)

@@ -10,11 +10,11 @@
 #define _POSIX_C_SOURCE 199309L
 #include <polhode/polhode.h>
 
-#include <malloc.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
+
+#include "costs.h"
 
 enum { ROUNDS = 3, STEPS = 10, NUM_SIZES = 5, NUM_CASES = 3 };
 static const int sizes[NUM_SIZES] = {10, 30, 100, 300, 1000};
@@ -32,27 +32,6 @@ typedef struct costs {
   double iterations;   /* of Newton, a step */
   double memory;       /* bytes */
 } costs;
-
-static void check(pol_status status, const char *what)
-{
-  if (status == POL_OK) return;
-  fprintf(stderr, "bench: %s: %s\n", what, pol_status_text(status));
-  exit(1);
-}
-
-static double now(void)
-{
-  struct timespec t;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-/* Large pieces have a mapping of their own. */
-static double allocated(void)
-{
-  struct mallinfo2 info = mallinfo2();
-  return (double)info.uordblks + (double)info.hblkhd;
-}
 
 /* Rods of 0.1 m and 0.05 kg along x, with spherical joints. */
 static pol_mechanism *make_chain(int links)

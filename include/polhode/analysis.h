@@ -97,7 +97,9 @@ typedef struct pol_static_report {
   int neutral;       /* number of eigenvalues that are zero: nothing resists these motions */
   int at_least;      /* 1: large model, there may be more of both than were searched for */
   double least;      /* the smallest real part of an eigenvalue, 1/s^2; 0 without freedoms */
-  char softest[128]; /* the largest part of its motion, in words; may be empty */
+  double flutter;    /* Hz, of the complex eigenvalue with the largest imaginary part; 0: none */
+  char softest[128]; /* the largest part of the motion of `least`, or of the flutter, in words; may
+                        be empty */
 } pol_static_report;
 
 /* One load step, 200 iterations. */
@@ -144,7 +146,8 @@ typedef struct pol_path_report {
   int num_limits; /* limit points, at which the load turns back; all of them */
   double limits[POL_MAX_LIMITS]; /* load factors of the first ones */
   int is_critical;        /* buckling: 1 if a critical load was found, which `load` then is */
-  int is_limit;           /* that is a limit point, not a bifurcation */
+  int is_limit;           /* that is a limit point; else a bifurcation, or with last.flutter > 0 the
+                             load at which flutter starts */
   pol_static_report last; /* the equilibrium at the end, its stability */
 } pol_path_report;
 
@@ -154,10 +157,11 @@ pol_path_options pol_path_options_default(void);
 /* Follows the equilibria from that without loads (load factor 0) by arc length, so that the load
  * may fall (snap-through) and displacements may turn back (snap-back).  Loads are those of
  * pol_static_options.steps.  With `buckling` the stability of each point is evaluated: a critical
- * load is where the smallest eigenvalue of the tangent stiffness becomes zero, as exact as the
- * elements are, with all displacements before it.  The analysis has the last equilibrium, its loads
- * being those of the mechanism again.  options and report may be NULL.  POL_BAD_ARGUMENT: no loads,
- * or first-order states; POL_NOT_CONVERGED: no equilibrium without loads, or the path was lost. */
+ * load is where the smallest eigenvalue of the tangent stiffness becomes zero, or two become
+ * complex (flutter), as exact as the elements are, with all displacements before it.  The analysis
+ * has the last equilibrium, its loads being those of the mechanism again.  options and report may
+ * be NULL.  POL_BAD_ARGUMENT: no loads, or first-order states; POL_NOT_CONVERGED: no equilibrium
+ * without loads, or the path was lost. */
 pol_status pol_analysis_path(pol_analysis *analysis, const pol_path_options *options,
                              pol_path_report *report, pol_diagnostics *diagnostics);
 

@@ -595,6 +595,9 @@ void pol_mechanism_marker_point(const pol_mechanism *mechanism, int index, doubl
 double pol_mechanism_coordinate(const pol_mechanism *mechanism, int joint,
                                 pol_coordinate coordinate);
 
+/* The factor of an applied force or torque, or of an actuator, at a time; 1 without a scale. */
+double pol_mechanism_force_scale(const pol_mechanism *mechanism, int force, double t);
+
 /* Number of elements, and access by index; NULL if there is no such index, as for POL_GROUND. */
 int pol_mechanism_num_bodies(const pol_mechanism *mechanism);
 int pol_mechanism_num_markers(const pol_mechanism *mechanism);

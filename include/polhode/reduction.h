@@ -47,13 +47,13 @@ typedef struct pol_material {
 } pol_material;
 
 /* A block, or a plate: x from 0 to size[0], y and z from -size/2 to size/2, of elements[] hexahedra
- * along each axis, 3 freedoms a node: eight nodes with incompatible modes (Wilson et al. 1973,
+ * along each axis, 3 freedoms per node: eight nodes with incompatible modes (Wilson et al. 1973,
  * Taylor et al. 1976), consistent mass.  Nodes are in the order of x, then y, then z: node (i, j,
  * k) is number i + (nx + 1) (j + (ny + 1) k).  POL_BAD_ARGUMENT, POL_NO_MEMORY. */
 pol_status pol_finite_elements_block(pol_finite_elements **elements, const double size[3],
                                      const int counts[3], const pol_material *material);
 
-/* A beam: straight Timoshenko elements between its nodes, 6 freedoms a node, with the section
+/* A beam: straight Timoshenko elements between its nodes, 6 freedoms per node, with the section
  * stiffness and the mass of the beam; its velocities and damping are not used.  POL_BAD_ARGUMENT if
  * the stiffness or the inertia of the section is not diagonal, or its mass centre not on the line:
  * these elements have no such couplings. */

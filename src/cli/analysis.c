@@ -131,8 +131,7 @@ static pol_status read_modes(const cli_analysis *a, long row, int index)
     snprintf(quantity, sizeof quantity, "%s.%d", k < count ? "mode" : "mode_rate", k % count + 1);
     values[k] = value_at(a->result, row, body->name, quantity, &status);
   }
-  if (status == POL_OK)
-    status = pol_analysis_set_modes(a->analysis, index, values, values + count);
+  if (status == POL_OK) status = pol_analysis_set_modes(a->analysis, index, values, values + count);
   free(values);
   return status;
 }
@@ -357,6 +356,9 @@ void cli_stability_text(const pol_static_report *report, char *text, size_t size
   if (report->softest[0] != '\0') snprintf(softest, sizeof softest, " (%s)", report->softest);
   if (report->freedoms == 0)
     snprintf(text, size, "nothing can move");
+  else if (report->flutter > 0.0)
+    snprintf(text, size, "unstable in %s%d of %d directions, flutter of %.6g Hz%s", more,
+             report->unstable, report->freedoms, report->flutter, softest);
   else if (report->unstable > 0)
     snprintf(text, size, "unstable in %s%d of %d directions, least eigenvalue %.6g /s^2%s", more,
              report->unstable, report->freedoms, report->least, softest);
@@ -369,11 +371,12 @@ void cli_stability_text(const pol_static_report *report, char *text, size_t size
 
 json_t *cli_stability_json(const pol_static_report *report)
 {
-  return json_pack("{s:b, s:i, s:i, s:i, s:b, s:o, s:o}", //
+  return json_pack("{s:b, s:i, s:i, s:i, s:b, s:o, s:o, s:o}", //
                    "stable", report->unstable == 0 && report->neutral == 0, "freedoms",
                    report->freedoms, "unstable", report->unstable, "neutral", report->neutral,
                    "at_least", report->at_least, "least_eigenvalue", cli_json_number(report->least),
-                   "softest", cli_json_text(report->softest));
+                   "flutter", cli_json_number(report->flutter), "softest",
+                   cli_json_text(report->softest));
 }
 
 void cli_analysis_print(const cli_analysis *a)

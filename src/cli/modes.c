@@ -76,8 +76,11 @@ static void print_modes(const cli_analysis *a, const pol_modes *modes)
     return;
   }
   if (pol_modes_zeros(modes) > 0)
-    cli_print_row("zero", "%d eigenvalue%s: motions that nothing resists", pol_modes_zeros(modes),
-                  cli_plural(pol_modes_zeros(modes)));
+    cli_print_row("zero", "%d eigenvalue%s: motions that nothing resists%s", pol_modes_zeros(modes),
+                  cli_plural(pol_modes_zeros(modes)),
+                  a->args->count != NULL && pol_modes_zeros(modes) >= pol_modes_count(modes)
+                      ? "; a larger --count lists the others, too"
+                      : "");
   printf("\n  mode   frequency, Hz   damping ratio      eigenvalue, 1/s              what moves\n");
   for (int k = 0; k < pol_modes_count(modes); k++) {
     const pol_mode *mode = pol_modes_get(modes, k);

@@ -96,6 +96,13 @@ static void print_forces(const cli_analysis *a)
   pol_simulation_free(&simulation);
 }
 
+/* 1 for a marker with a name on a body, such as the tip of a beam. */
+static int is_listed(const pol_mechanism *mechanism, int index)
+{
+  const pol_marker *marker = pol_mechanism_marker(mechanism, index);
+  return marker->name != NULL && marker->name[0] != '\0' && marker->body != POL_GROUND;
+}
+
 static void print_state(const cli_analysis *a)
 {
   const pol_formulation *f = pol_analysis_formulation(a->analysis);
@@ -116,6 +123,15 @@ static void print_state(const cli_analysis *a)
   }
   print_rest(num_bodies);
   int rows = 0;
+  for (int k = 0; k < pol_mechanism_num_markers(mechanism); k++) {
+    pol_marker_state marker;
+    const char *name = pol_mechanism_marker(mechanism, k)->name;
+    if (!is_listed(mechanism, k) || rows++ >= MOST) continue;
+    pol_formulation_marker_state(f, state->q, state->v, k, &marker);
+    print_vector(rows == 1 ? "markers" : "", name, "", marker.position, size, "m");
+  }
+  print_rest(rows);
+  rows = 0;
   for (int k = 0; k < pol_mechanism_num_joints(mechanism); k++) {
     const pol_joint *joint = pol_mechanism_joint(mechanism, k);
     for (int i = 0; i < pol_joint_num_coordinates(joint); i++) {
@@ -145,13 +161,22 @@ static json_t *state_json(const cli_analysis *a)
   const pol_mechanism *mechanism = a->model->mechanism;
   const pol_state *state = pol_analysis_state(a->analysis);
   const pol_point at = pol_state_point(state);
-  json_t *bodies = json_object(), *joints = json_object(), *states = json_object();
+  json_t *bodies = json_object(), *markers = json_object();
+  json_t *joints = json_object(), *states = json_object();
   for (int b = 0; b < pol_mechanism_num_bodies(mechanism); b++) {
     pol_body_state body;
     pol_formulation_body_state(f, state->q, state->v, b, &body);
     cli_json_set(&bodies, pol_mechanism_body(mechanism, b)->name,
                  json_pack("{s:o, s:o}", "position", cli_json_numbers(body.position, 3),
                            "quaternion", cli_json_numbers(body.quaternion, 4)));
+  }
+  for (int k = 0; k < pol_mechanism_num_markers(mechanism); k++) {
+    pol_marker_state marker;
+    if (!is_listed(mechanism, k)) continue;
+    pol_formulation_marker_state(f, state->q, state->v, k, &marker);
+    cli_json_set(&markers, pol_mechanism_marker(mechanism, k)->name,
+                 json_pack("{s:o, s:o}", "position", cli_json_numbers(marker.position, 3),
+                           "quaternion", cli_json_numbers(marker.quaternion, 4)));
   }
   for (int k = 0; k < pol_mechanism_num_joints(mechanism); k++) {
     const pol_joint *joint = pol_mechanism_joint(mechanism, k);
@@ -169,7 +194,16 @@ static json_t *state_json(const cli_analysis *a)
   for (int i = 0; i < pol_mechanism_num_states(mechanism); i++)
     cli_json_set(&states, pol_mechanism_state(mechanism, i)->name,
                  cli_json_number(pol_formulation_state_variable(f, &at, i)));
-  return json_pack("{s:o, s:o, s:o}", "bodies", bodies, "joints", joints, "states", states);
+  return json_pack("{s:o, s:o, s:o, s:o}", "bodies", bodies, "markers", markers, "joints", joints,
+                   "states", states);
+}
+
+/* What kind of critical load a path ended at. */
+static const char *critical_kind(const pol_path_report *path)
+{
+  if (!path->is_critical) return "none";
+  if (path->is_limit) return "limit point";
+  return path->last.flutter > 0.0 ? "flutter" : "bifurcation";
 }
 
 /* The load factors of a path: its limit points and a critical load. */
@@ -181,9 +215,7 @@ static json_t *path_json(const pol_path_report *path)
                    cli_json_number(path->length), "num_limits", path->num_limits, "limits",
                    cli_json_numbers(path->limits, known), "critical",
                    path->is_critical ? cli_json_number(path->load) : json_null(), "kind",
-                   !path->is_critical ? "none"
-                   : path->is_limit   ? "limit point"
-                                      : "bifurcation");
+                   critical_kind(path));
 }
 
 static void print_path(const cli_analysis *a, const pol_path_report *path)
@@ -194,9 +226,12 @@ static void print_path(const cli_analysis *a, const pol_path_report *path)
   for (int k = 0; k < known; k++)
     cli_print_row(k == 0 ? "limit points" : "", "load factor %.9g", path->limits[k]);
   if (path->num_limits > known) cli_print_row("", "and %d more", path->num_limits - known);
-  if (path->is_critical)
-    cli_print_row("buckling", "at the load factor %.9g, %s; softest: %s", path->load,
-                  path->is_limit ? "a limit point" : "a bifurcation", path->last.softest);
+  if (path->is_critical && !path->is_limit && path->last.flutter > 0.0)
+    cli_print_row("buckling", "flutter from the load factor %.9g, %.6g Hz; %s", path->load,
+                  path->last.flutter, path->last.softest);
+  else if (path->is_critical)
+    cli_print_row("buckling", "at the load factor %.9g, a %s; softest: %s", path->load,
+                  critical_kind(path), path->last.softest);
   else if (a->args->buckling)
     cli_print_row("buckling", "none up to the load factor %.9g", path->load);
 }
@@ -289,6 +324,23 @@ static pol_status find(cli_analysis *a, int steps, cli_rows *rows, pol_static_re
   return pol_analysis_equilibrium(a->analysis, &options, found, failure);
 }
 
+/* A note if there are applied loads and the scale of each is zero at the time of the analysis. */
+static void note_loads_at_zero(const cli_analysis *a)
+{
+  const pol_mechanism *mechanism = a->model->mechanism;
+  const pol_force *load = NULL;
+  for (int k = 0; k < pol_mechanism_num_forces(mechanism); k++) {
+    const pol_force *force = pol_mechanism_force(mechanism, k);
+    if (force->type != POL_APPLIED_FORCE && force->type != POL_APPLIED_TORQUE) continue;
+    if (pol_mechanism_force_scale(mechanism, k, a->t) != 0.0) return;
+    if (load == NULL) load = force;
+  }
+  if (load != NULL)
+    cli_note("note: all applied loads are zero: their scale is zero at t = %.10g s (force '%s'); "
+             "--at selects another time",
+             a->t, load->name);
+}
+
 static int solve(cli_analysis *a)
 {
   const cli_args *args = a->args;
@@ -315,8 +367,9 @@ static int solve(cli_analysis *a)
     const int exit_status = cli_analysis_fail(a, &failure);
     return failure.status > 0 ? CLI_FAILED : exit_status;
   }
-  return args->arc_length || args->buckling ? report_path(a, &path, &rows)
-                                            : report(a, &found, &rows);
+  if (args->arc_length || args->buckling) return report_path(a, &path, &rows);
+  note_loads_at_zero(a);
+  return report(a, &found, &rows);
 }
 
 static int run(const cli_args *args)
@@ -335,8 +388,8 @@ static const cli_option options[] = {
      "follow the path of equilibria to the load factor 1 by arc length, through limit points",
      CLI_FLAG, offsetof(cli_args, arc_length), NULL},
     {"--buckling", NULL,
-     "follow it to the first critical load, where the tangent stiffness becomes singular", CLI_FLAG,
-     offsetof(cli_args, buckling), NULL},
+     "follow it to the first critical load: the tangent stiffness becomes singular, or flutter",
+     CLI_FLAG, offsetof(cli_args, buckling), NULL},
     {"--at", "SECONDS", "time of drives and functions (default 0), or row of a result", CLI_TEXT,
      offsetof(cli_args, at), NULL},
     CLI_FRAME_OPTION,

@@ -135,7 +135,7 @@ static int read_options(sweep *s)
   return CLI_DONE;
 }
 
-/* What the first model says: its name, its size, the unit of the parameter, and files not to be
+/* Data of the first model: its name, its size, the unit of the parameter, and files not to be
  * overwritten. */
 static int read_model_facts(sweep *s, const cli_analysis *a)
 {

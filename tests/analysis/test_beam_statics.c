@@ -404,6 +404,10 @@ static void follower_force_makes_a_column_flutter(void **state)
   const pol_path_report report = path_of(model, 10, 1);
   assert_int_equal(report.is_critical, 1);
   assert_close(10.0 * report.load / 20.05, 1.0, 0.01);
+  /* omega = 11.016 sqrt(E I/(m L^4)), and the load is not a bifurcation */
+  assert_int_equal(report.is_limit, 0);
+  assert_int_equal(report.last.unstable % 2, 0);
+  assert_close(report.last.flutter * 8.0 * atan(1.0) / 11.016, 1.0, 0.01);
 }
 
 /* --- what fails ------------------------------------------------------------------------------- */

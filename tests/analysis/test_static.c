@@ -344,6 +344,7 @@ static void follower_force_flutters(void **state)
     pol_analysis *analysis = analyse_at(model->mechanism, 0.0);
     const pol_static_report report = balance(analysis, 1);
     assert_int_equal(report.unstable, strong ? 2 : 0);
+    assert_true((report.flutter > 0.0) == strong);
     pol_analysis_free(&analysis);
     pol_model_free(&model);
   }

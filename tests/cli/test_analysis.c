@@ -72,6 +72,28 @@ static void equilibria_are_printed(void **state)
   expect_text(out, "\"reason\": \"no equilibrium was found\"");
 }
 
+/* The moment of this model grows from zero at t = 0, which leaves the beam straight. */
+static void loads_of_scale_zero_are_noted(void **state)
+{
+  (void)state;
+  const char *const zero = "note: all applied loads are zero: their scale is zero at t = 0 s";
+  expect("polhode static " POLHODE_SOURCE_DIR "/models/beams/rolled_cantilever.json", 0);
+  expect_text(err, zero);
+  expect_text(out, "beam_last  (1, 0, 0) m\n");
+  expect("polhode static " POLHODE_SOURCE_DIR "/models/beams/rolled_cantilever.json --json", 0);
+  json_t *object = parse_output();
+  expect_length(object, "state.markers.beam_last.position", 3);
+  json_decref(object);
+  expect("polhode static " POLHODE_SOURCE_DIR
+         "/models/beams/rolled_cantilever.json --at 4 --steps 10",
+         0);
+  assert_string_equal(err, "");
+  /* the tip of the beam is a marker: it is back at the root */
+  expect_text(out, "beam_last  (0, 0, 0) m\n");
+  expect("polhode static pendulum.json", 0); /* no applied loads */
+  assert_string_equal(err, "");
+}
+
 /* Paths by arc length: limit points, rows with the loads of each point, and critical loads. */
 static void paths_are_followed(void **state)
 {
@@ -88,6 +110,19 @@ static void paths_are_followed(void **state)
          0);
   expect_text(out, "\"kind\": \"bifurcation\"");
   expect_text(out, "\"critical\": 0.33008");
+  /* Beck's column: a follower force, flutter at 20.05 E I/L^2 */
+  write_text(
+      "beck.json",
+      "{\"beams\": [{\"name\": \"b\", \"points\": [[0, 0, 0], [1, 0, 0]], \"elements\": 8, "
+      "\"start\": \"ground\", \"section\": {\"type\": \"stiffness\", \"stiffness\": [1, 1, 1, 1e6, "
+      "1e6, 1e6], \"mass\": 1, \"inertia\": [2e-6, 1e-6, 1e-6]}}], \"forces\": [{\"name\": \"p\", "
+      "\"type\": \"force\", \"marker\": \"b_last\", \"frame\": \"marker\", \"force\": [-10, 0, "
+      "0]}], \"simulation\": {\"step\": 1, \"end\": 1}}");
+  expect("polhode static beck.json --buckling --steps 10", 0);
+  expect_text(out, "buckling        flutter from the load factor 2.0");
+  expect_text(out, "directions, flutter of 1.7");
+  expect("polhode static beck.json --buckling --steps 10 --json", 0);
+  expect_text(out, "\"kind\": \"flutter\"");
   expect("polhode static pendulum.json --arc-length", 1);
   expect_text(err, "nothing resists a motion of the mechanism without loads");
 }
@@ -130,6 +165,15 @@ static void modes_are_reported_and_written(void **state)
       "the motion is not steady in these axes: the coefficients are those of this instant only");
   expect("polhode modes top.json --at 0.05 --quiet", 0);
   assert_null(strstr(err, "change of the constraints"));
+  /* the zeros of a free body come first */
+  expect("polhode modes " POLHODE_SOURCE_DIR
+         "/models/flexible/pendulum.json --set joints=[] --count 10",
+         0);
+  expect_text(out, "12 eigenvalues: motions that nothing resists; a larger --count");
+  expect("polhode modes " POLHODE_SOURCE_DIR
+         "/models/flexible/pendulum.json --set joints=[] --count 13",
+         0);
+  assert_null(strstr(out, "a larger --count"));
   expect("polhode modes top.json --frame top --count 2", 0);
   expect("polhode modes top.json --frame 0,0,1.5 --count 2", 0);
 }
@@ -390,6 +434,7 @@ int main(void)
       cmocka_unit_test(equilibrium_is_reported),
       cmocka_unit_test(failures_name_what_moves),
       cmocka_unit_test(equilibria_are_printed),
+      cmocka_unit_test(loads_of_scale_zero_are_noted),
       cmocka_unit_test(paths_are_followed),
       cmocka_unit_test(modes_are_reported_and_written),
       cmocka_unit_test(matrices_are_printed_and_written),

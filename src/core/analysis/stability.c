@@ -19,11 +19,20 @@
 
 enum { SEARCHED = 10 }; /* eigenvalues of a large model */
 
-/* What the eigenvalues say; the one in column `least` of vectors (nv rows) is named. */
-static void judge(const pol_analysis *a, int count, const double *re, const double *im,
-                  const double *vectors, double zero, pol_static_report *report, double *smallest)
+/* Frequency in Hz of a motion with the complex eigenvalue x, Re(sqrt(x))/(2 pi). */
+static double flutter_frequency(double re, double im)
 {
-  int least = -1, flutters = 0;
+  const double pi = 3.14159265358979324;
+  return sqrt(0.5 * (hypot(re, im) + re)) / (2.0 * pi);
+}
+
+/* Counts unstable and zero eigenvalues, and names the motion of the least one or of a flutter.
+ * vectors: nv rows, a column per eigenvalue. */
+static void classify(const pol_analysis *a, int count, const double *re, const double *im,
+                     const double *vectors, double zero, pol_static_report *report,
+                     double *smallest)
+{
+  int least = -1, is_any_complex = 0, flutter = -1;
   for (int k = 0; k < count; k++) {
     const double size = hypot(re[k], im[k]);
     const int is_complex = size > zero && fabs(im[k]) > 1e-6 * size;
@@ -31,22 +40,27 @@ static void judge(const pol_analysis *a, int count, const double *re, const doub
       report->neutral++;
     else if (re[k] < 0.0 || is_complex)
       report->unstable++;
-    flutters |= is_complex;
+    is_any_complex |= is_complex;
+    /* two equal negative eigenvalues are complex by round-off: no flutter */
+    if (is_complex && re[k] > -1e3 * fabs(im[k]) &&
+        (flutter < 0 || fabs(im[k]) > (1.0 + 1e-9) * fabs(im[flutter])))
+      flutter = k;
     if (least < 0 || re[k] < re[least]) least = k;
   }
   if (least < 0) return;
-  *smallest = flutters ? -fabs(re[least]) : re[least];
+  *smallest = is_any_complex ? -fabs(re[least]) : re[least];
   report->least = hypot(re[least], im[least]) <= zero ? 0.0 : re[least];
-  const int part =
-      poli_analysis_largest(a, vectors + (size_t)least * (size_t)a->dae->group.nv, NULL);
+  report->flutter = flutter < 0 ? 0.0 : flutter_frequency(re[flutter], im[flutter]);
+  const size_t named = (size_t)(flutter < 0 ? least : flutter);
+  const int part = poli_analysis_largest(a, vectors + named * (size_t)a->dae->group.nv, NULL);
   if (part >= 0) poli_analysis_name_motion(a, part, report->softest, sizeof report->softest);
 }
 
 /* --- small models ------------------------------------------------------------------------------
  */
 
-static pol_status judge_full(pol_analysis *a, poli_terms *terms, pol_static_report *report,
-                             double *smallest)
+static pol_status full_stability(pol_analysis *a, poli_terms *terms, pol_static_report *report,
+                                 double *smallest)
 {
   const int nv = a->dae->group.nv, moving = poli_analysis_first_state(a);
   const int m = pol_dae_num_constraints(a->dae);
@@ -98,7 +112,7 @@ static pol_status judge_full(pol_analysis *a, poli_terms *terms, pol_static_repo
     memset(shapes + (size_t)j * size, 0, size * sizeof *shapes);
     poli_full_multiply(moving, 1, n, 0, N, V + (size_t)j * free_size, shapes + (size_t)j * size);
   }
-  if (!status) judge(a, n, re, im, shapes, 1e-12 * n * largest, report, smallest);
+  if (!status) classify(a, n, re, im, shapes, 1e-12 * n * largest, report, smallest);
   free(arena.memory);
   return status;
 }
@@ -156,8 +170,8 @@ static pol_status search(large *s, const char *which, int restarts, int count, d
   return poli_arnoldi(&operator, which, count, start, re, im, vectors, found);
 }
 
-static pol_status judge_large(pol_analysis *a, poli_terms *terms, pol_static_report *report,
-                              double *smallest)
+static pol_status large_stability(pol_analysis *a, poli_terms *terms, pol_static_report *report,
+                                  double *smallest)
 {
   const int nv = a->dae->group.nv, m = pol_dae_num_constraints(a->dae);
   const int moving = poli_analysis_first_state(a);
@@ -191,7 +205,7 @@ static pol_status judge_large(pol_analysis *a, poli_terms *terms, pol_static_rep
     status = factor(&s, 0.0, 1.0, matrix);
     if (!status) status = search(&s, "SR", 20, count, start, re, im, vectors, &found);
     if (!status && found > 0 && re[0] < sigma)
-      judge(a, found, re, im, vectors, -2.0 * sigma, report, smallest);
+      classify(a, found, re, im, vectors, -2.0 * sigma, report, smallest);
   }
   /* those nearest to zero, of which the negative ones have been counted if there were any */
   const int is_known = report->unstable > 0;
@@ -204,7 +218,7 @@ static pol_status judge_large(pol_analysis *a, poli_terms *terms, pol_static_rep
       re[k] = sigma + re[k] / square;
       im[k] = -im[k] / square;
     }
-    if (!status) judge(a, found, re, im, vectors, -2.0 * sigma, report, smallest);
+    if (!status) classify(a, found, re, im, vectors, -2.0 * sigma, report, smallest);
   }
   report->at_least = is_known || report->unstable + report->neutral == found;
   poli_saddle_free(&s.saddle);
@@ -225,8 +239,8 @@ pol_status poli_stability(pol_analysis *analysis, const poli_rotation *rotation,
   *smallest = 0.0;
   if (!status)
     status = analysis->dae->group.nv > POLI_FULL_VELOCITIES
-                 ? judge_large(analysis, terms, report, smallest)
-                 : judge_full(analysis, terms, report, smallest);
+                 ? large_stability(analysis, terms, report, smallest)
+                 : full_stability(analysis, terms, report, smallest);
   poli_terms_free(&terms);
   return status;
 }

@@ -30,6 +30,7 @@ static const double most_rotation = 0.3;
 typedef struct point {
   double load, rate; /* p, dp/ds */
   double test;       /* smallest eigenvalue of K, below zero if it is unstable; buckling only */
+  double flutter;    /* Hz, 0: none; buckling only */
   double *state;     /* of poli_statics_copy */
 } point;
 
@@ -135,10 +136,12 @@ static pol_status look_ahead(path *p, const double *last, point *at, double *tan
   at->load = p->load;
   at->rate = side / size;
   at->test = 1.0;
+  at->flutter = 0.0;
   if (p->options->buckling) {
     pol_static_report *report = &p->report->last;
     *report = (pol_static_report){0};
     status = poli_stability(s->a, NULL, report, &at->test, s->diagnostics);
+    at->flutter = report->flutter;
   }
   return status;
 }
@@ -165,11 +168,13 @@ static double distance_to_end(const path *p, const point *at)
 }
 
 /* Goes to the point of the step of this size where a test changes its sign, which it does (false
- * position, Illinois).  *size becomes that of the point found. */
+ * position, Illinois).  *size becomes that of the point found: if flutter starts there, a point at
+ * which it has. */
 static pol_status search(path *p, test_of *test, double *size, point *found)
 {
   double a = 0.0, b = *size, fa = test(p, &p->from), fb = test(p, &p->to);
   const double enough = 1e-7 * fmax(fabs(fa), fabs(fb));
+  int flutters = p->to.flutter > 0.0; /* at b */
   pol_status status = POL_OK;
   int iterations;
   for (int k = 0; k < MAX_SEARCH; k++) {
@@ -181,19 +186,24 @@ static pol_status search(path *p, test_of *test, double *size, point *found)
     if (status && status != POL_SINGULAR) return status;
     /* where a matrix is singular to round-off the zero is near: it is approached from the start */
     const double f = status ? copysign(enough, fb) : test(p, found);
+    const int is_beyond = (f < 0.0) == (fb < 0.0);
     *size = x;
-    if (!status && (b - a <= 1e-9 * *size || fabs(f) <= enough)) return POL_OK;
+    if (!status && (b - a <= 1e-9 * x || fabs(f) <= enough)) {
+      if (is_beyond || !flutters) return POL_OK;
+      break;
+    }
     if (status && b - a <= 1e-6 * b) break;
-    if ((f < 0.0) == (fb < 0.0)) {
+    if (is_beyond) {
       b = x, fb = f;
+      flutters = !status && found->flutter > 0.0;
       fa *= 0.5;
     } else {
       a = x, fa = f;
       fb *= 0.5;
     }
   }
-  *size = a;
-  status = correct(p, a, &iterations);
+  *size = flutters ? b : a;
+  status = correct(p, *size, &iterations);
   return status ? status : look_ahead(p, p->d, found, p->tangent);
 }
 

@@ -16,7 +16,7 @@
 
 #include "fem/fem.h"
 
-/* W = m phi, 3 numbers a node each. */
+/* W = m phi, 3 numbers per node each. */
 static void multiply(const pol_finite_elements *e, const double *phi, double *W)
 {
   const pol_pattern *pattern = e->mass_pattern;

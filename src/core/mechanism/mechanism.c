@@ -526,6 +526,14 @@ pol_status pol_mechanism_add_joint_at(pol_mechanism *mechanism, const pol_joint 
   return append_joint(mechanism, &check, &copy, index);
 }
 
+double pol_mechanism_force_scale(const pol_mechanism *mechanism, int force, double t)
+{
+  const pol_function *scale = pol_mechanism_force(mechanism, force)->scale;
+  double value[3] = {1.0};
+  if (scale != NULL) poli_function_value(scale, t, value);
+  return value[0];
+}
+
 void pol_mechanism_marker_point(const pol_mechanism *mechanism, int index, double point[3])
 {
   const pol_marker *marker = pol_mechanism_marker(mechanism, index);

@@ -18,7 +18,7 @@ enum { PARTS = 64 }; /* of each piece of a spline, over which the length is adde
 struct poli_beam_line {
   const poli_model_beam *from;
   size_t count;   /* points */
-  double *x;      /* 3 numbers a point */
+  double *x;      /* 3 numbers per point */
   double *walked; /* line: lengths up to each point; spline: up to each part of a piece */
   double *m, *h;  /* spline: second derivatives, chords */
   double center[3], e1[3], e2[3], radius, angle; /* arc; radius 0: it is straight */
