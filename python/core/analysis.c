@@ -49,10 +49,10 @@ PyObject *core_static(PyObject *module, PyObject *args)
     PyList_SetItem(bodies, i,
                    PyBytes_FromStringAndSize((const char *)&body, (Py_ssize_t)sizeof body));
   }
-  PyObject *found = Py_BuildValue("({s:i, s:i, s:d, s:i, s:i, s:i, s:d, s:s}N)", "load_steps",
-                                  r.load_steps, "iterations", r.iterations, "residual", r.residual,
-                                  "freedoms", r.freedoms, "unstable", r.unstable, "neutral",
-                                  r.neutral, "least", r.least, "softest", r.softest, bodies);
+  PyObject *found = Py_BuildValue(
+      "({s:i, s:i, s:d, s:i, s:i, s:i, s:d, s:d, s:s}N)", "load_steps", r.load_steps, "iterations",
+      r.iterations, "residual", r.residual, "freedoms", r.freedoms, "unstable", r.unstable,
+      "neutral", r.neutral, "least", r.least, "flutter", r.flutter, "softest", r.softest, bodies);
   pol_analysis_free(&analysis);
   return found;
 }

@@ -18,6 +18,7 @@ class Equilibrium:
     unstable: int           #: number of unstable motions
     neutral: int            #: number of motions that nothing resists
     least: float            #: the smallest eigenvalue of the tangent stiffness by mass, 1/s^2
+    flutter: float          #: frequency of flutter, Hz; 0 if there is none
     softest: str            #: the largest part of its motion, in words
 
     @property
