@@ -199,8 +199,8 @@ pol_status pol_finite_elements_block(pol_finite_elements **elements, const doubl
   else
     status = create(elements, num_nodes, 3, positions, count, CORNERS, corners);
   double mass[SOLID * SOLID], stiffness[SOLID * SOLID];
-  if (!status && make_hexahedron(h, material, mass, stiffness))
-    status = POL_BAD_ARGUMENT; /* singular: sizes beyond the range of the machine */
+  if (!status) status = make_hexahedron(h, material, mass, stiffness);
+  if (status > 0) status = POL_BAD_ARGUMENT; /* singular: sizes beyond the range of the machine */
   for (int e = 0; e < count && !status; e++)
     add_element(*elements, CORNERS, corners + CORNERS * e, mass, stiffness);
   free(corners);
