@@ -30,6 +30,10 @@ function publish() {
       return { points: list('position'), normals: list('normal'), colors: list('color') };
     },
     replot: (names) => { plot.clear(); names.forEach(addQuantity); },
+    /** The numbers of an axis of the plot. */
+    tickTexts: (low, high, count) => { const { list, step } = ticks(low, high, count); return tickTexts(list, step); },
+    /** Left end of the numbers and of the curves in the plot, in pixels. */
+    plotMargins: () => [plot.numbersLeft, plot.left],
     setCamera: (position, target) => { stage.view.set(position, target); moved(); },
     /** Bytes of what the buttons save, in base64; of a video so many seconds. */
     save: async (kind, seconds = 2, fine = undefined) => {

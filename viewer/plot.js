@@ -124,13 +124,16 @@ class Plot {
       c.fillStyle = cssColor('--soft');
       c.textAlign = 'center';
       c.fillText('Choose a quantity above', width / 2, height / 2);
+      return;
     }
-    const gap = 14, panel = (this.bottom - this.top - gap * (units.length - 1)) / Math.max(units.length, 1);
-    units.forEach((unit, i) => {
-      const top = this.top + i * (panel + gap);
-      this.drawPanel(c, unit, top, top + panel);
-    });
-    if (units.length) this.drawTimeAxis(c);
+    const gap = 14, height1 = (this.bottom - this.top - gap * (units.length - 1)) / units.length;
+    const panels = units.map((unit, i) => this.panelOf(unit, this.top + i * (height1 + gap), height1));
+    // the numbers of all panels stand between their units and the curves
+    const widest = Math.max(...panels.flatMap(({ texts }) => texts.map((text) => c.measureText(text).width)));
+    this.left = Math.max(52, 24 + widest);
+    this.numbersLeft = this.left - 6 - widest;
+    for (const panel of panels) this.drawPanel(c, panel);
+    this.drawTimeAxis(c);
   }
 
   drawTimeAxis(c) {
@@ -143,16 +146,22 @@ class Plot {
     c.fillText('time in s', this.right, this.bottom + 18);
   }
 
-  drawPanel(c, unit, top, bottom) {
-    const shown = this.series.filter((one) => one.channel.unit === unit);
+  /** The curves of a unit, their range and its ticks. */
+  panelOf(unit, top, height) {
+    const shown = this.series.filter((one) => one.channel.unit === unit), bottom = top + height;
     let low = Infinity, high = -Infinity;
     for (const one of shown) for (const y of one.data) if (isFinite(y)) { low = Math.min(low, y); high = Math.max(high, y); }
     if (!(low <= high)) { low = 0; high = 1; }
     for (const one of shown) one.largest = Math.max(Math.abs(low), Math.abs(high));
     const margin = 0.05 * (high - low || Math.abs(high)) || 1;
     low -= margin; high += margin;
-    const yOf = (y) => bottom - ((y - low) / (high - low)) * (bottom - top);
-    this.drawGrid(c, unit, low, high, top, bottom, yOf);
+    const { list, step } = ticks(low, high, Math.max(Math.floor(height / 36), 2));
+    return { unit, shown, top, bottom, list, texts: tickTexts(list, step), yOf: (y) => bottom - ((y - low) / (high - low)) * height };
+  }
+
+  drawPanel(c, panel) {
+    const { shown, top, bottom, yOf } = panel;
+    this.drawGrid(c, panel);
     c.save();
     c.beginPath();
     c.rect(this.left, top, this.right - this.left, bottom - top);
@@ -161,9 +170,7 @@ class Plot {
     c.restore();
   }
 
-  drawGrid(c, unit, low, high, top, bottom, yOf) {
-    const { list, step } = ticks(low, high, Math.max(Math.floor((bottom - top) / 36), 2));
-    const texts = tickTexts(list, step);
+  drawGrid(c, { unit, top, bottom, list, texts, yOf }) {
     c.strokeStyle = cssColor('--line');
     c.fillStyle = cssColor('--soft');
     c.lineWidth = 1;

@@ -38,6 +38,26 @@ def one_body(name, body, **more):
     return make_page(name + ".json", name)[0]
 
 
+class Plots(PageTest):
+    def test_numbers_of_an_axis(self):
+        self.open(settings="#paused")
+        for low, high in ((0, 1.5), (0.185, 0.29), (-1, 1), (0, 22), (9990, 10010), (-3e-7, 5e-7), (0, 2.2e6)):
+            for count in (2, 3, 5, 8):
+                texts = self.browser.run(f"polhode.tickTexts({low}, {high}, {count})")
+                self.assertIn(len(texts), range(1, int(1.6 * count) + 2))
+                self.assertEqual(len(set(texts)), len(texts))
+                if not any("e" in text for text in texts):  # no 0.2 beside 0.22
+                    self.assertEqual(len({len(text.partition(".")[2]) for text in texts}), 1, texts)
+
+    def test_numbers_do_not_cover_the_unit(self):
+        # numbers of five digits: 1.5e4 m/s
+        page = one_body("fast", {"velocity": [15000, 0, 0]})
+        self.open(page, settings="#paused&plot=a.velocity.x")
+        numbers, curves = self.browser.run("polhode.plotMargins()")
+        self.assertGreaterEqual(numbers, 15)  # the unit is written upwards around pixel 8
+        self.assertGreater(curves, numbers + 20)
+
+
 class Address(PageTest):
     def test_bodies_can_be_hidden_by_either_name(self):
         for name in ("bodies", "shapes"):
