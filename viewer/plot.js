@@ -15,8 +15,8 @@ function formatNumber(x, digits = 4) {
 function tickTexts(list, step) {
   const largest = Math.max(...list.map(Math.abs)), decimals = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
   if (largest < 1e5 && decimals <= 4) return list.map((x) => x.toFixed(decimals));
-  // enough digits that neighbours differ
-  const digits = Math.min(Math.max(Math.ceil(Math.log10(largest / step)) + 1, 2), 9);
+  // enough digits that neighbours differ, of which powers of ten have one less
+  const digits = Math.min(Math.max(Math.ceil(Math.log10(largest / step)) + 2, 3), 10);
   return list.map((x) => formatNumber(x, digits));
 }
 
