@@ -12,7 +12,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 CORE = ["base", "lie", "linalg", "expression", "dae", "mechanism", "formulation", "integrators",
         "fem", "analysis", "simulation"]
-IO = ["io/file", "io/model", "io/result", "io/robot"]
+IO = ["io/file", "io/fmi", "io/model", "io/result", "io/robot"]
 DRAW = ["draw/plot", "draw/viewer"]
 
 # folder: (public headers, rooms it may use besides itself and base, headers of other libraries)
@@ -30,6 +30,7 @@ ROOMS = {
                               "integrators"], ""),
     "simulation": ("simulation batch convergence polhode", CORE, "pthread.h"),
     "io/file": ("output", [], "fcntl.h strings.h unistd.h sys/stat.h"),
+    "io/fmi": ("", CORE + IO, "jansson.h zip.h unistd.h"),
     "io/model": ("mesh_files model", CORE + IO, "jansson.h strings.h"),
     "io/robot": ("robot", ["lie", "mechanism", "io/file"],
                  "jansson.h libxml/parser.h libxml/tree.h strings.h unistd.h"),
