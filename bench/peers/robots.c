@@ -4,7 +4,8 @@
  *
  *     robots FILE...              a table in Markdown
  *     robots --control FILE...    with the actuators, tendons, springs and dampers: their controls
- *                                 are 0.3, -0.3, 0.3, ..., and all joints start at rest
+ *                                 are 0.3, -0.3, 0.3, ... or those of the keyframe, and without
+ *                                 one all joints start at rest
  *     robots --keyframe NAME FILE...    from this keyframe
  *     robots --step H FILE...     with this step of polhode, which is 2e-4 else
  */
@@ -51,7 +52,8 @@ static void set_controls(json_t *model, const mjModel *m, const char *path)
     const int id =
         mj_name2id(m, mjOBJ_ACTUATOR, json_string_value(json_object_get(variable, "name")));
     if (id < 0) stop(path, "MuJoCo has no actuator of this name");
-    json_object_set_new(variable, "expression", json_string(id % 2 ? "-0.3" : "0.3"));
+    if (!keyframe)
+      json_object_set_new(variable, "expression", json_string(id % 2 ? "-0.3" : "0.3"));
     count++;
   }
   if (count != m->nu) stop(path, "polhode does not have all actuators");

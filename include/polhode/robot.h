@@ -12,7 +12,7 @@ extern "C" {
 /* How a description is read. */
 typedef struct pol_robot_options {
   int floating;         /* 1: the first link is a free body; 0: it is the ground */
-  const char *keyframe; /* MJCF: name of the <key> at which it starts; NULL: the zero position */
+  const char *keyframe; /* MJCF: name of the keyframe at which it starts; NULL: the zero position */
   int absolute; /* 1: mesh files have absolute paths; 0: paths from the folder of the description */
 } pol_robot_options;
 

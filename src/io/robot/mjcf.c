@@ -713,6 +713,7 @@ void poli_read_mjcf(poli_robot *robot, xmlNode *top)
   free(m.bodies);
   free(m.joints);
   free(m.parts);
+  free(m.controls);
   json_decref(m.files);
   json_decref(m.body_numbers);
   json_decref(m.joint_numbers);

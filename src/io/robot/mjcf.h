@@ -83,6 +83,7 @@ typedef struct poli_mjcf {
   poli_mjcf_part *parts;
   json_t *body_numbers, *joint_numbers; /* by name */
   const xmlNode *key;                   /* the keyframe at which it starts, or NULL */
+  double *controls;                     /* of all actuators there, in the order of the file */
 } poli_mjcf;
 
 /* Attributes that all actuators share. */

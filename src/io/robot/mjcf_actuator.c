@@ -401,30 +401,6 @@ static char *actuator_expression(const actuator *a, const terms *t, double scale
   return whole;
 }
 
-/* The number of an actuator in the file, and with it its control in the keyframe. */
-static double first_control(poli_mjcf *m, const xmlNode *at)
-{
-  char *text = m->key ? poli_xml_text(m->key, "ctrl") : NULL, *rest = text;
-  double u = 0.0;
-  int number = 0;
-  for (const xmlNode *list = poli_xml_child(m->top, "actuator"); list; list = poli_xml_next(list))
-    for (const xmlNode *other = list->children; other && other != at; other = other->next)
-      number += other->type == XML_ELEMENT_NODE;
-  for (int i = 0; i <= number && rest; i++) {
-    char *end;
-    u = strtod(rest, &end);
-    if (end == rest || !isfinite(u)) {
-      poli_robot_error(m->robot, m->key, "key: ctrl", "", "must be one finite number per actuator",
-                       "");
-      u = 0.0;
-      break;
-    }
-    rest = end;
-  }
-  if (text) xmlFree(text);
-  return u;
-}
-
 /* Why an actuator cannot be used, or NULL: with what it acts on, a sum of coordinates or two sites.
  */
 static const char *find_target(poli_mjcf *m, const xmlNode *at, const char *path, const actuator *a,
@@ -454,9 +430,9 @@ static const char *find_target(poli_mjcf *m, const xmlNode *at, const char *path
   return reason;
 }
 
-/* Its input, and the force or forces with it. */
+/* Its input, first the control of the keyframe, and the force or forces with it. */
 static void add_input(poli_mjcf *m, const xmlNode *at, const char *path, const actuator *a,
-                      const terms *t, const poli_mjcf_part *const ends[2])
+                      double control, const terms *t, const poli_mjcf_part *const ends[2])
 {
   poli_robot *robot = m->robot;
   char *own = poli_xml_text(at, "name"), first[40];
@@ -466,7 +442,7 @@ static void add_input(poli_mjcf *m, const xmlNode *at, const char *path, const a
   const int is_joint = !ends[0] && t->count == 1 && t->factors[0] == 1.0;
   char *expression =
       variable ? actuator_expression(a, t, is_joint ? t->joints[0]->sign : 1.0, variable) : NULL;
-  snprintf(first, sizeof first, "%.17g", first_control(m, at));
+  snprintf(first, sizeof first, "%.17g", control);
   if (expression)
     poli_robot_add(robot, "variables",
                    json_pack("{s:s, s:s, s:b}", "name", variable, "expression", first, "input", 1));
@@ -496,6 +472,7 @@ static void add_input(poli_mjcf *m, const xmlNode *at, const char *path, const a
 
 void poli_mjcf_add_actuators(poli_mjcf *m)
 {
+  int number = 0; /* in the file */
   for (const xmlNode *list = poli_xml_child(m->top, "actuator"); list; list = poli_xml_next(list))
     for (const xmlNode *at = list->children; at && !m->robot->status; at = at->next) {
       char *path = at->type == XML_ELEMENT_NODE ? poli_mjcf_path(m, at, -1) : NULL;
@@ -510,7 +487,8 @@ void poli_mjcf_add_actuators(poli_mjcf *m)
         if (reason)
           poli_robot_note(m->robot, "actuator: %s is not used: %s", path, reason);
         else if (m->robot->errors->count == before && !m->robot->status)
-          add_input(m, at, path, &a, &t, ends);
+          add_input(m, at, path, &a, m->controls ? m->controls[number] : 0.0, &t, ends);
+        number++;
       }
       free_terms(&t);
       free(path);

@@ -14,9 +14,10 @@ typedef enum place_kind { AT_ZERO, AT_SPRINGS, AT_START } place_kind;
 /* Numbers of coordinates and velocities of each kind of joint, in the order of the enum. */
 static const int num_positions[] = {1, 1, 4, 7}, num_velocities[] = {1, 1, 3, 6};
 
-/* The numbers of an attribute, all `count` of them; NULL if there is none or they are wrong. */
+/* The numbers of an attribute, all `count` of them, one or more for each of `owners`; NULL if there
+ * is none or they are wrong. */
 static double *read_list(poli_mjcf *m, const xmlNode *at, const char *name, const char *path,
-                         int count)
+                         int count, const char *owners)
 {
   char *text = poli_xml_text(at, name);
   double *numbers = text ? calloc((size_t)count + 1, sizeof *numbers) : NULL;
@@ -33,7 +34,7 @@ static double *read_list(poli_mjcf *m, const xmlNode *at, const char *name, cons
   }
   if (numbers && (!good || found != count)) {
     char *where = poli_format("%s: %s", path, name);
-    char *rule = poli_format("must be %d finite numbers, those of all joints", count);
+    char *rule = poli_format("must be %d finite numbers, those of all %s", count, owners);
     if (where && rule)
       poli_robot_error(m->robot, at, where, "", rule, "");
     else
@@ -73,15 +74,18 @@ static const xmlNode *find_key(poli_mjcf *m, const char *name)
   return found;
 }
 
-/* Coordinates and velocities of the keyframe. */
+/* Coordinates, velocities and controls of the keyframe. */
 static void read_keyframe(poli_mjcf *m)
 {
-  int nq = 0, nv = 0;
+  int nq = 0, nv = 0, nu = 0;
+  for (const xmlNode *list = poli_xml_child(m->top, "actuator"); list; list = poli_xml_next(list))
+    for (const xmlNode *at = list->children; at; at = at->next) nu += at->type == XML_ELEMENT_NODE;
   for (int i = 0; i < m->num_joints; i++)
     nq += num_positions[m->joints[i].kind], nv += num_velocities[m->joints[i].kind];
   char *path = poli_mjcf_path(m, m->key, -1);
-  double *q = path ? read_list(m, m->key, "qpos", path, nq) : NULL;
-  double *v = path ? read_list(m, m->key, "qvel", path, nv) : NULL;
+  double *q = path ? read_list(m, m->key, "qpos", path, nq, "joints") : NULL;
+  double *v = path ? read_list(m, m->key, "qvel", path, nv, "joints") : NULL;
+  m->controls = path ? read_list(m, m->key, "ctrl", path, nu, "actuators") : NULL;
   nq = nv = 0;
   for (int i = 0; i < m->num_joints; i++) {
     poli_mjcf_joint *j = &m->joints[i];

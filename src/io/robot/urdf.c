@@ -638,6 +638,9 @@ void poli_read_urdf(poli_robot *robot, const xmlNode *top)
       json_object_set_new(robot->model, "simulation",
                           json_pack("{s:f, s:f}", "step", 1e-3, "end", 1.0)))
     robot->status = POL_NO_MEMORY;
+  if (robot->options.keyframe)
+    poli_robot_error(robot, NULL, "keyframe", robot->options.keyframe,
+                     "must not be given for URDF, which has none", "");
   for (const xmlNode *at = top->children; at; at = at->next)
     if (at->type == XML_ELEMENT_NODE && at->ns && at->ns->prefix &&
         strcmp((const char *)at->ns->prefix, "xacro") == 0) {
