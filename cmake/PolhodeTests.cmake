@@ -127,9 +127,12 @@ if(TARGET polhode_python)
     if(NOT missing)
       add_test(NAME python/package
         COMMAND ${candidate} ${PROJECT_SOURCE_DIR}/tests/python/test_package.py ${PROJECT_SOURCE_DIR})
+      add_test(NAME python/notebook
+        COMMAND ${candidate} ${PROJECT_SOURCE_DIR}/tests/python/test_notebook.py ${PROJECT_SOURCE_DIR})
       add_test(NAME python/wheel
         COMMAND ${candidate} ${PROJECT_SOURCE_DIR}/tests/python/test_wheel.py ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/python)
-      set_tests_properties(python/package PROPERTIES ENVIRONMENT "PYTHONPATH=${PROJECT_BINARY_DIR}/python;OPENBLAS_NUM_THREADS=1")
+      set_tests_properties(python/package python/notebook PROPERTIES ENVIRONMENT
+        "PYTHONPATH=${PROJECT_BINARY_DIR}/python;PYTHONDONTWRITEBYTECODE=1;OPENBLAS_NUM_THREADS=1")
       break()
     endif()
   endforeach()

@@ -2,7 +2,12 @@
  * joint axes, and the motion of the first second without contacts, limits, friction and actuators.
  * Robots without equalities start with a velocity in every joint.
  *
- *     robots FILE...    a table in Markdown
+ *     robots FILE...              a table in Markdown
+ *     robots --control FILE...    with the actuators, tendons, springs and dampers: their controls
+ *                                 are 0.3, -0.3, 0.3, ... or those of the keyframe, and without
+ *                                 one all joints start at rest
+ *     robots --keyframe NAME FILE...    from this keyframe
+ *     robots --step H FILE...     with this step of polhode, which is 2e-4 else
  */
 #include <jansson.h>
 #include <math.h>
@@ -13,6 +18,9 @@
 
 #include <polhode/model.h>
 #include <polhode/robot.h>
+
+static int with_control;
+static const char *keyframe, *own_step = "2e-4";
 
 static void stop(const char *path, const char *reason)
 {
@@ -32,14 +40,35 @@ static void get_vector(const json_t *object, const char *key, double x[3])
     x[i] = json_number_value(json_array_get(json_object_get(object, key), i));
 }
 
+/* The same controls as those of MuJoCo, by the names of the actuators. */
+static void set_controls(json_t *model, const mjModel *m, const char *path)
+{
+  size_t i;
+  json_t *variable;
+  int count = 0;
+  json_array_foreach(json_object_get(model, "variables"), i, variable)
+  {
+    if (!json_is_true(json_object_get(variable, "input"))) continue;
+    const int id =
+        mj_name2id(m, mjOBJ_ACTUATOR, json_string_value(json_object_get(variable, "name")));
+    if (id < 0) stop(path, "MuJoCo has no actuator of this name");
+    if (!keyframe)
+      json_object_set_new(variable, "expression", json_string(id % 2 ? "-0.3" : "0.3"));
+    count++;
+  }
+  if (count != m->nu) stop(path, "polhode does not have all actuators");
+}
+
 /* What both programs are compared without. */
 static void remove_extras(json_t *model)
 {
   size_t i;
   json_t *joint, *laws;
   const char *name;
-  json_object_del(model, "forces");
-  json_object_del(model, "variables");
+  if (!with_control) {
+    json_object_del(model, "forces");
+    json_object_del(model, "variables");
+  }
   json_array_foreach(json_object_get(model, "joints"), i, joint)
   {
     json_object_del(joint, "limits");
@@ -82,7 +111,12 @@ static void center_of(const mjData *d, int id, const double local[3], double x[3
 static mjData *start_mujoco(mjModel *m, double step, int is_moving)
 {
   mjData *d = mj_makeData(m);
-  m->opt.disableflags |= mjDSBL_CONTACT | mjDSBL_LIMIT | mjDSBL_FRICTIONLOSS | mjDSBL_ACTUATION;
+  m->opt.disableflags |= mjDSBL_CONTACT | mjDSBL_LIMIT | mjDSBL_FRICTIONLOSS;
+  if (!with_control) m->opt.disableflags |= mjDSBL_ACTUATION;
+  for (int i = 0; i < m->ntendon && !with_control; i++)
+    m->tendon_stiffness[i] = m->tendon_damping[i] = 0.0;
+  for (int i = 0; i < m->nu; i++) d->ctrl[i] = i % 2 ? -0.3 : 0.3;
+  if (keyframe) mj_resetDataKeyframe(m, d, mj_name2id(m, mjOBJ_KEY, keyframe));
   m->opt.integrator = mjINT_RK4;
   m->opt.timestep = step;
   for (int i = 0; i < m->neq; i++) { /* as hard as MuJoCo allows: a time constant of two steps */
@@ -99,13 +133,17 @@ static void compare(const char *path)
 {
   char error[500] = "", *text;
   pol_errors errors = {0};
-  if (pol_robot_read_file(path, NULL, &text, NULL, &errors)) stop(path, "polhode cannot read it");
+  const pol_robot_options options = {.keyframe = keyframe};
+  if (pol_robot_read_file(path, &options, &text, NULL, &errors))
+    stop(path, "polhode cannot read it");
   json_t *model = json_loads(text, 0, NULL), *bodies = json_object_get(model, "bodies"), *body;
   mjModel *m = mj_loadXML(path, NULL, error, sizeof error);
   if (!m) stop(path, error);
   const int is_loop = m->neq > 0;
-  mjData *d = start_mujoco(m, 1e-3, !is_loop);
+  const int is_moving = !is_loop && !with_control && !keyframe;
+  mjData *d = start_mujoco(m, 1e-3, is_moving);
   remove_extras(model);
+  if (with_control) set_controls(model, m, path);
 
   /* mass and centre; the velocities of MuJoCo for the bodies of the model */
   double mass = 0.0, sum[3] = {0.0, 0.0, 0.0}, x[3], turn[6], arm[3], across[3];
@@ -127,7 +165,7 @@ static void compare(const char *path)
     mj_objectVelocity(m, d, mjOBJ_XBODY, ids[i], turn, 0);
     mju_cross(across, turn, arm);
     mju_addTo3(across, turn + 3);
-    if (is_loop) continue;
+    if (!is_moving) continue;
     json_object_set_new(body, "velocity", json_pack("[f, f, f]", across[0], across[1], across[2]));
     json_object_set_new(body, "angular_velocity_global",
                         json_pack("[f, f, f]", turn[0], turn[1], turn[2]));
@@ -146,7 +184,9 @@ static void compare(const char *path)
   free(text);
   text = json_dumps(model, JSON_REAL_PRECISION(17));
   pol_model *read = NULL;
-  static const char *const settings[] = {"simulation.step=2e-4", "simulation.end=1"};
+  char step_setting[60];
+  snprintf(step_setting, sizeof step_setting, "simulation.step=%s", own_step);
+  const char *const settings[] = {step_setting, "simulation.end=1"};
   if (pol_model_read_text(&read, text, 2, settings, &errors)) {
     if (errors.count > 0) pol_error_text(&errors.items[0], error, sizeof error);
     stop(path, error);
@@ -161,7 +201,7 @@ static void compare(const char *path)
   for (int k = 0; k < 2; k++) { /* steps of 1 ms and of 0.2 ms */
     const double step = k == 0 ? 1e-3 : 2e-4;
     mj_deleteData(d);
-    d = start_mujoco(m, step, !is_loop);
+    d = start_mujoco(m, step, is_moving);
     for (int n = 0; n < lround(1.0 / step); n++) mj_step(m, d);
     mj_kinematics(m, d);
     for (i = 0; i < count; i++) {
@@ -192,6 +232,18 @@ int main(int count, char **files)
   printf("| robot | bodies | mass, kg | mass | centre, m | axes | moved, m | 1 ms | 0.2 ms |\n");
   printf("|---|---|---|---|---|---|---|---|---|\n");
   for (int i = 1; i < count; i++) {
+    if (strcmp(files[i], "--control") == 0) {
+      with_control = 1;
+      continue;
+    }
+    if (i + 1 < count && strcmp(files[i], "--keyframe") == 0) {
+      keyframe = files[++i];
+      continue;
+    }
+    if (i + 1 < count && strcmp(files[i], "--step") == 0) {
+      own_step = files[++i];
+      continue;
+    }
     compare(files[i]);
     fflush(stdout);
   }

@@ -1,5 +1,5 @@
-/* Robots described in XML (URDF), as model files.  docs/robots.md describes what becomes of each
- * element. */
+/* Robots described in XML (URDF, MJCF), as model files.  docs/robots.md describes what becomes of
+ * each element. */
 #ifndef POLHODE_ROBOT_H
 #define POLHODE_ROBOT_H
 
@@ -11,7 +11,8 @@ extern "C" {
 
 /* How a description is read. */
 typedef struct pol_robot_options {
-  int floating; /* 1: the first link is a free body; 0: it is the ground */
+  int floating;         /* 1: the first link is a free body; 0: it is the ground */
+  const char *keyframe; /* MJCF: name of the keyframe at which it starts; NULL: the zero position */
   int absolute; /* 1: mesh files have absolute paths; 0: paths from the folder of the description */
 } pol_robot_options;
 

@@ -49,7 +49,7 @@ class Model:
     def _add(self, kind: str, keys: dict[str, Any]) -> "Model":
         if self._path is not None:
             raise TypeError("a model that was loaded from a file cannot get more elements; "
-                            "load it with polhode.Model.from_dict(json.load(file)) to change it")
+                            "polhode.Model.from_dict(model.to_dict()) can")
         self._data.setdefault(kind, []).append(_plain({key.rstrip("_"): value for key, value in keys.items()}))
         return self
 

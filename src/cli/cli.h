@@ -47,7 +47,8 @@ typedef struct cli_args {
   int is_static, arc_length, buckling;
   const char *elements, *young, *poisson, *density; /* of mesh */
   int keys;                                         /* of schema */
-  int floating;                                     /* of import */
+  int floating;                                     /* of import, */
+  const char *keyframe;
   /* of reproduce */
   int list;
   const char *data;

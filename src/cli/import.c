@@ -54,7 +54,8 @@ static int run_import(const cli_args *args)
   const size_t length = folder_length(args->operand);
   const int same =
       length == folder_length(args->out) && strncmp(args->operand, args->out, length) == 0;
-  const pol_robot_options options = {.floating = args->floating, .absolute = !same};
+  const pol_robot_options options = {
+      .floating = args->floating, .keyframe = args->keyframe, .absolute = !same};
   char *model, *notes;
   pol_errors errors = {0};
   const pol_status status = pol_robot_read_file(args->operand, &options, &model, &notes, &errors);
@@ -81,8 +82,10 @@ static int run_import(const cli_args *args)
 static const cli_option import_options[] = {
     {"--out", "FILE.json", "write the model to this file; -: to standard output", CLI_TEXT,
      offsetof(cli_args, out), NULL},
-    {"--floating", NULL, "the first link is a free body, not the ground", CLI_FLAG,
+    {"--floating", NULL, "URDF: the first link is a free body, not the ground", CLI_FLAG,
      offsetof(cli_args, floating), NULL},
+    {"--keyframe", "NAME", "MJCF: start at this keyframe, not at the zero position", CLI_TEXT,
+     offsetof(cli_args, keyframe), NULL},
     CLI_JSON_OPTION,
 };
 

@@ -27,6 +27,11 @@ static void models_are_written(void **state)
   expect_length(object, "notes", 1);
   json_decref(object);
   expect("polhode run quadruped.json --end 0.01", 0);
+  expect("polhode import " POLHODE_SOURCE_DIR
+         "/tests/data/robots/keyframes.xml --keyframe thrown --out keyframes.json",
+         0);
+  expect_text(err, "note: key 'thrown': joints start there");
+  expect("polhode run keyframes.json --end 0.01", 0);
   write_text("small.urdf", small);
   expect("polhode import small.urdf --floating --out -", 2); /* its base has no mass */
   expect_text(err, "link 'base': has no mass");
@@ -65,6 +70,8 @@ static void bad_calls_are_refused(void **state)
   expect("polhode run bad.urdf", 2);
   expect_text(err, "bad.urdf:3: link 'b': is not connected");
   expect("polhode import small.urdf --out nowhere/x.json", 2);
+  expect("polhode import small.urdf --keyframe home --out x.json", 2);
+  expect_text(err, "keyframe = home: must not be given for URDF");
 }
 
 int main(void)

@@ -261,7 +261,141 @@ static void equalities_and_actuators(void **state)
   expect_note("equality: <weld> in line 1 is not used");
   expect_note("actuator: muscle 'x' is not used");
   expect_note("sensor: <gyro> 'g' is not used");
-  expect_note("tendon: <fixed> 't' is not used");
+  expect_note("tendon: fixed 't' is not used: it has no joints");
+  json_decref(model);
+}
+
+#define ARMS                                                                                       \
+  "<worldbody><site name='post' pos='1 0 0'/><body name='a'><joint name='p' ref='0.5'/>" SOLID     \
+  "<site name='tip' pos='0 0 2'/><site name='end'/></body><body name='b'><joint name='q' "         \
+  "type='slide' axis='1 0 0' springref='0.25'/>" SOLID "</body><body name='c'><joint name='s' "    \
+  "type='ball'/>" SOLID "</body></worldbody>"
+
+/* k (L0 - L) - d L' with L = 2 p - 3 q, and p = 0.5 at the start. */
+static void tendons_are_springs(void **state)
+{
+  (void)state;
+  json_t *model = import_text(
+      "<mujoco>" RADIANS "<default><tendon damping='0.5'/></default>" ARMS
+      "<tendon><fixed name='t' stiffness='4'><joint joint='p' coef='2'/><joint joint='q' "
+      "coef='-3'/></fixed><fixed name='l' stiffness='1' damping='0' springlength='0.75'><joint "
+      "joint='p' coef='1'/></fixed>"
+      "<spatial name='rope' stiffness='7'><site site='post'/><site site='tip'/></spatial>"
+      "<spatial name='none' stiffness='1'><site site='tip'/><site site='end'/></spatial>"
+      "<spatial name='wrapped'><site site='post'/><pulley divisor='2'/></spatial>"
+      "<fixed name='round'><joint joint='s' coef='1'/></fixed>"
+      "<fixed name='range' springlength='0.1 0.2' range='0 1'><joint joint='p' "
+      "coef='1'/></fixed></tendon>"
+      "<equality><tendon name='tied' tendon1='l' tendon2='t' polycoef='0.1 0.5'/><tendon "
+      "tendon1='t' tendon2='l' polycoef='0 1 2'/><tendon tendon1='l'/></equality>"
+      "<actuator><motor name='pull' tendon='t' gear='6'/><position name='servo' tendon='l' "
+      "kp='8'/><motor name='winch' tendon='rope'/><position name='held' tendon='rope'/>"
+      "<motor name='on_site' site='tip'/></actuator></mujoco>");
+  /* at springref: p is at 0, q at 0.25, so that L0 = -0.75, while L = 1 at the start */
+  expect_word(named(model, "variables", "t_force"), "expression",
+              "(-7) + (-8)*'p'.angle + (-1)*'p'.rate + (12)*'q'.displacement + (1.5)*'q'.speed");
+  expect_word(named(model, "forces", "t"), "actuator", "(2)*'t_force'");
+  expect_word(named(model, "forces", "t_2"), "actuator", "(-3)*'t_force'");
+  expect_word(named(model, "forces", "t_2"), "joint", "q");
+  expect_word(named(model, "variables", "l_force"), "expression", "(0.25) + (-1)*'p'.angle");
+  const json_t *rope = named(model, "forces", "rope");
+  expect_word(rope, "type", "spring-damper");
+  expect_number(json_object_get(rope, "stiffness"), 7.0);
+  expect_number(json_object_get(rope, "damping"), 0.5);
+  expect_number(json_object_get(rope, "length"), sqrt(5.0));
+  /* p - (p0) = 0.1 + 0.5 (2 p - 3 q): the terms of p cancel */
+  expect_note("equality: tendon 'tied' is not used: only those of two joints are");
+  expect_note("is not used: its polynomial is not linear");
+  expect_note("tendon: spatial 'none' is not used: its sites are fixed to each other");
+  expect_note("tendon: spatial 'wrapped' is not used: only those between two sites are");
+  expect_note("tendon: fixed 'round' is not used: one of its joints has no coordinate");
+  expect_note("tendon: fixed 'range': range is not used");
+  expect_note("tendon: fixed 'range' is not used: its springlength is a range");
+  expect_word(named(model, "variables", "pull_force"), "expression", "(6)*((1)*'pull')");
+  expect_word(named(model, "forces", "pull"), "actuator", "(2)*'pull_force'");
+  expect_word(named(model, "forces", "servo"), "actuator",
+              "(1)*((8)*'servo' + (-4) + (-8)*'p'.angle)");
+  expect_word(named(model, "forces", "winch"), "actuator", "(1)*((1)*'winch')");
+  expect_note("actuator: position 'held' is not used: it depends on the length of a spatial");
+  expect_note("actuator: motor 'on_site' is not used: it acts on no joint");
+  json_decref(model);
+}
+
+/* 2 p - 3 q = 0.1 from the zero position: with the factors 2 and -3, and p at its ref. */
+static void tendons_couple_joints(void **state)
+{
+  (void)state;
+  json_t *model = import_text(
+      "<mujoco>" RADIANS ARMS
+      "<tendon><fixed name='t'><joint joint='p' coef='2'/><joint joint='q' coef='-3'/></fixed>"
+      "</tendon><equality><tendon name='tied' tendon1='t' polycoef='0.1'/></equality></mujoco>");
+  const json_t *tied = named(model, "couplings", "tied");
+  expect_numbers(tied, "factors", 2, (const double[2]){2.0, -3.0});
+  expect_numbers(tied, "reference", 2, (const double[2]){0.05, 0.0});
+  json_decref(model);
+}
+
+/* Hinge, slide and free body where a keyframe has them, with its velocities and controls. */
+static void keyframes_are_starts(void **state)
+{
+  (void)state;
+  static const char text[] =
+      "<mujoco>" RADIANS "<worldbody><body name='a' pos='0 0 1'><joint name='p' axis='0 0 1' "
+      "pos='-1 0 0' ref='0.25' range='-1 3'/>" SOLID "</body>"
+      "<body name='b'><freejoint/>" SOLID "</body></worldbody><actuator><motor name='u' "
+      "joint='p'/></actuator>"
+      "<keyframe><key name='up' qpos='1.8207963267948966 1 2 3 0 0 0 2' qvel='2 4 5 6 1 0 0' "
+      "ctrl='-7' time='3'/><key name='few' qpos='1 2'/>\n<key name='bad' qpos='0 0 0 0 0 0 0 0' "
+      "ctrl='x'/></keyframe></mujoco>";
+  write_text("robot.xml", text);
+  json_t *model = import_file("robot.xml", &(pol_robot_options){.keyframe = "up"});
+  const json_t *a = named(model, "bodies", "a"), *b = named(model, "bodies", "b");
+  EXPECT_VECTOR(a, "position", -1.0, 1.0, 1.0); /* a quarter turn about (-1, 0) */
+  EXPECT_MATRIX(a, "rotation", 0, -1, 0, 1, 0, 0, 0, 0, 1);
+  EXPECT_VECTOR(a, "velocity", -2.0, 0.0, 0.0);
+  EXPECT_VECTOR(a, "angular_velocity_global", 0.0, 0.0, 2.0);
+  EXPECT_VECTOR(b, "position", 1.0, 2.0, 3.0);
+  EXPECT_MATRIX(b, "rotation", -1, 0, 0, 0, -1, 0, 0, 0, 1);
+  EXPECT_VECTOR(b, "velocity", 4.0, 5.0, 6.0);
+  EXPECT_VECTOR(b, "angular_velocity_global", -1.0, 0.0, 0.0); /* local in the file */
+  const json_t *p = named(model, "joints", "p");
+  EXPECT_VECTOR(p, "point", -1.0, 0.0, 1.0);
+  expect_number(json_object_get(json_object_get(p, "limits"), "max"), 3.0 - 0.25 - M_PI / 2);
+  expect_word(named(model, "variables", "u"), "expression", "-7");
+  expect_note("key 'up': time is not used");
+  json_decref(model);
+  static const struct {
+    const char *name, *first;
+    int count;
+  } wrong[] = {{"upp", "did you mean up", 1},
+               {"few", "key 'few': qpos must be 8 finite numbers", 1},
+               {"bad", "key 'bad': ctrl must be 1 finite numbers", 2}};
+  for (int k = 0; k < 3; k++) {
+    char *json, line[500];
+    const pol_robot_options options = {.keyframe = wrong[k].name};
+    assert_int_equal(pol_robot_read_file("robot.xml", &options, &json, NULL, &errors),
+                     POL_BAD_ARGUMENT);
+    pol_error_text(&errors.items[0], line, sizeof line);
+    if (!strstr(line, wrong[k].first)) fail_msg("%s", line);
+    assert_int_equal(errors.count, wrong[k].count);
+    pol_errors_clear(&errors);
+  }
+}
+
+/* Attributes: those of the motion one by one, others together. */
+static void unused_attributes_are_noted(void **state)
+{
+  (void)state;
+  json_t *model = import_text(
+      "<mujoco>" RADIANS "<visual><quality shadowsize='1'/></visual><worldbody><light/>"
+      "<body name='a' gravcomp='1'>\n<joint name='p' margin='1' actuatorfrcrange='0 1'/>" SOLID
+      "</body><body name='b' gravcomp='1'><freejoint/><geom size='1' friction='1' group='2'/>"
+      "</body></worldbody></mujoco>");
+  expect_note("body: gravcomp of 2 elements is not used (the first in line 1)");
+  expect_note("joint: actuatorfrcrange is not used (line 2)");
+  expect_note("settings of contacts and of the solver have no effect: joint margin, geom friction");
+  expect_note(
+      "settings of the display have no effect: visual quality, worldbody light, geom group");
   json_decref(model);
 }
 
@@ -331,6 +465,10 @@ int main(void)
       cmocka_unit_test(joints_have_laws),
       cmocka_unit_test(joints_are_combined),
       cmocka_unit_test(equalities_and_actuators),
+      cmocka_unit_test(tendons_are_springs),
+      cmocka_unit_test(tendons_couple_joints),
+      cmocka_unit_test(keyframes_are_starts),
+      cmocka_unit_test(unused_attributes_are_noted),
       cmocka_unit_test(files_are_included),
       cmocka_unit_test(bad_elements_are_refused),
       cmocka_unit_test(robots_are_read),

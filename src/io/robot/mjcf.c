@@ -118,24 +118,40 @@ static char *class_of(const xmlNode *at)
   return name;
 }
 
+/* The attribute in a <default>: of the element of that name; of an actuator, the last one of any
+ * kind that has it. */
+static char *default_text(const xmlNode *class_node, const xmlNode *at, const char *name)
+{
+  static const char *const actuators[] = {"general",  "motor",       "position",
+                                          "velocity", "intvelocity", "damper",
+                                          "cylinder", "muscle",      "adhesion"};
+  static const char *const tendons[] = {"fixed", "spatial"};
+  const char *section = at->parent ? (const char *)at->parent->name : NULL;
+  const int is_actuator = section && strcmp(section, "actuator") == 0;
+  const char *tag = is_element(at, "freejoint") ? "joint" : (const char *)at->name;
+  if (section && strcmp(section, "tendon") == 0 && is_one_of(at, 2, tendons)) tag = "tendon";
+  if (section && strcmp(section, "equality") == 0) tag = "equality";
+  char *text = NULL;
+  for (const xmlNode *own = class_node->children; own; own = own->next) {
+    if (!(is_actuator ? is_one_of(own, 9, actuators) : is_element(own, tag))) continue;
+    char *found = poli_xml_text(own, name);
+    if (found && text) xmlFree(text);
+    if (found) text = found;
+  }
+  return text;
+}
+
 char *poli_mjcf_text(const poli_mjcf *m, const xmlNode *at, const char *name)
 {
   char *text = poli_xml_text(at, name);
   if (text) return text;
   char *class_name = class_of(at);
   const xmlNode *class_node = class_name ? find_class(m->top, class_name) : NULL;
-  const char *tag = is_element(at, "freejoint") ? "joint" : (const char *)at->name;
-  for (; class_node && !text && is_element(class_node, "default");
-       class_node = class_node->parent) {
-    const xmlNode *own = poli_xml_child(class_node, tag);
-    if (own) text = poli_xml_text(own, name);
-  }
+  for (; class_node && !text && is_element(class_node, "default"); class_node = class_node->parent)
+    text = default_text(class_node, at, name);
   /* the outermost ones, which may be several */
   const xmlNode *outer = poli_xml_child(m->top, "default");
-  for (; outer && !text; outer = poli_xml_next(outer)) {
-    const xmlNode *own = poli_xml_child(outer, tag);
-    if (own) text = poli_xml_text(own, name);
-  }
+  for (; outer && !text; outer = poli_xml_next(outer)) text = default_text(outer, at, name);
   if (class_name) xmlFree(class_name);
   return text;
 }
@@ -516,35 +532,22 @@ static void read_tree(poli_mjcf *m)
     m->robot->status = POL_NO_MEMORY;
 }
 
-/* Poses at the start: a joint alone whose limits do not contain its ref starts at the nearest one.
- */
-static void place_bodies(poli_mjcf *m)
-{
-  m->bodies[0].pose = poli_pose_identity;
-  for (int i = 1; i < m->num_bodies; i++) {
-    poli_mjcf_body *b = &m->bodies[i];
-    poli_pose motion = poli_pose_identity;
-    poli_pose_product(&m->bodies[b->parent].pose, &b->local, &b->pose);
-    if (b->num_joints == 0) b->first = m->bodies[b->parent].first;
-    if (b->num_joints != 1) continue;
-    poli_mjcf_joint *j = &m->joints[b->first_joint];
-    j->start = fmin(fmax(j->ref, j->limits[0]), j->limits[1]) - j->ref;
-    if (j->kind == POLI_HINGE) {
-      double moved[3];
-      poli_pose_set_axis(j->axis, j->start, motion.R);
-      poli_m3_apply(motion.R, j->position, moved);
-      poli_v3_subtract(j->position, moved, motion.position);
-    } else if (j->kind == POLI_SLIDE) {
-      poli_v3_scale(j->start, j->axis, motion.position);
-    }
-    poli_pose_product(&b->pose, &motion, &b->pose);
-    if (j->start + j->ref != 0.0)
-      poli_robot_note(m->robot, "%s starts at %.6g, where its coordinate in results is 0", j->path,
-                      j->start + j->ref);
-  }
-}
-
 /* --- the model -------------------------------------------------------------------------------- */
+
+/* The velocity at the start, to the body that was added last. */
+static void add_velocity(poli_mjcf *m, const poli_mjcf_body *b)
+{
+  const json_t *bodies = json_object_get(m->robot->model, "bodies");
+  json_t *item = json_array_get(bodies, json_array_size(bodies) - 1);
+  const double *turn = b->velocity + 3;
+  double v[3];
+  poli_v3_cross(turn, b->frame.position, v);
+  poli_v3_add(b->velocity, v, v);
+  if (poli_v3_dot(v, v) == 0.0 && poli_v3_dot(turn, turn) == 0.0) return;
+  if (json_object_set_new(item, "velocity", poli_json_numbers(v, 3)) ||
+      json_object_set_new(item, "angular_velocity_global", poli_json_numbers(turn, 3)))
+    m->robot->status = POL_NO_MEMORY;
+}
 
 static void add_bodies(poli_mjcf *m)
 {
@@ -568,22 +571,88 @@ static void add_bodies(poli_mjcf *m)
       poli_pose own;
       poli_pose_between(&m->bodies[b->first].frame, &b->pose, &own);
       if (b->name[0])
-        poli_robot_add_marker(robot, b->name, b->path, m->bodies[b->first].model_name, &own);
+        poli_robot_add_marker(robot, b->name, b->path, m->bodies[b->first].model_name, &own, NULL);
     } else if (i == 0) {
       if (json_object_set(robot->model, "shapes", b->shapes)) robot->status = POL_NO_MEMORY;
     } else {
       poli_robot_add_body(robot, b->at, b->path, b->model_name, &b->total, &b->frame,
                           json_incref(b->shapes));
+      add_velocity(m, b);
     }
   }
 }
 
+/* What is read of each element, and what has no effect; of the attributes of MuJoCo 2 and 3. */
+#define POSE "pos quat axisangle euler xyaxes zaxis "
+#define TREE "worldbody default"
+static const poli_attributes mjcf_attributes[] = {
+    {"compiler", "compiler",
+     "angle eulerseq autolimits inertiafromgeom meshdir assetdir boundmass boundinertia coordinate "
+     "balanceinertia settotalmass inertiagrouprange exactmeshinertia strippath",
+     "convexhull usethread fusestatic", "texturedir discardvisual"},
+    {"compiler", "lengthrange", "",
+     "mode useexisting uselimit accel maxforce timeconst timestep "
+     "inttotal interval tolrange",
+     ""},
+    {"option", "option", "gravity timestep wind density viscosity magnetic",
+     "impratio integrator cone jacobian solver iterations tolerance noslip_iterations "
+     "noslip_tolerance mpr_iterations mpr_tolerance ccd_iterations ccd_tolerance apirate collision "
+     "o_margin o_solref o_solimp o_friction ls_iterations ls_tolerance sdf_iterations "
+     "sdf_initpoints actuatorgroupdisable",
+     ""},
+    {"default", "default", "class", "", ""},
+    {"worldbody", "worldbody", "", "", ""},
+    {TREE, "body", "name childclass mocap " POSE, "", "user"},
+    {TREE, "frame", "name childclass " POSE, "", ""},
+    {TREE, "inertial", "mass diaginertia fullinertia " POSE, "", ""},
+    {TREE, "joint",
+     "name class type pos axis limited range stiffness damping armature frictionloss springref ref",
+     "solreflimit solimplimit solreffriction solimpfriction margin", "group user"},
+    {TREE, "freejoint", "name class", "", "group align"},
+    {TREE, "geom", "name class type size fromto mass density mesh rgba material " POSE,
+     "contype conaffinity condim priority friction solmix solref solimp margin gap", "group user"},
+    {TREE, "site", "name class " POSE, "", "type size fromto material rgba group user"},
+    {TREE, "camera light", "", "", "*"},
+    {"visual", "global quality headlight map scale rgba", "", "", "*"},
+    {"statistic", "statistic", "", "", "*"},
+    {"size", "size", "", "*", ""},
+    {"asset default", "mesh", "name class file scale", "maxhullvert", "smoothnormal texcoord"},
+    {"asset default", "material", "name class rgba", "",
+     "texture texrepeat texuniform emission specular shininess reflectance metallic roughness"},
+    {"asset", "texture skin hfield", "", "", "*"},
+    {"equality", "connect", "name class active body1 body2 anchor site1 site2", "solref solimp",
+     ""},
+    {"equality", "weld", "name class active body1 body2 relpose site1 site2", "solref solimp", ""},
+    {"equality", "joint", "name class active joint1 joint2 polycoef", "solref solimp", ""},
+    {"equality", "tendon", "name class active tendon1 tendon2 polycoef", "solref solimp", ""},
+    {"default", "equality", "", "solref solimp", ""},
+    {"tendon", "fixed", "name class stiffness damping springlength",
+     "solreflimit solimplimit solreffriction solimpfriction margin",
+     "group user width rgba material"},
+    {"tendon", "spatial", "name class stiffness damping springlength",
+     "solreflimit solimplimit solreffriction solimpfriction margin",
+     "group user width rgba material"},
+    {"default", "tendon", "stiffness damping springlength",
+     "solreflimit solimplimit solreffriction solimpfriction margin",
+     "group user width rgba material"},
+    {"tendon", "joint", "joint coef", "", ""},
+    {"tendon", "site", "site", "", ""},
+    {"actuator default", "motor", POLI_MJCF_ACTUATOR, "", "group user"},
+    {"actuator default", "position", POLI_MJCF_ACTUATOR " kp kv", "", "group user"},
+    {"actuator default", "velocity", POLI_MJCF_ACTUATOR " kv", "", "group user"},
+    {"actuator default", "general", POLI_MJCF_ACTUATOR " dyntype gaintype biastype gainprm biasprm",
+     "", "group user"},
+};
+
+/* Elements below the first one that have no part in the model: of sections that are not read each
+ * one; keyframes and the display together. */
 static void note_unused(poli_mjcf *m)
 {
-  static const char *const used[] = {"compiler", "option", "default",   "worldbody", "asset",
-                                     "visual",   "size",   "statistic", "equality",  "actuator"};
+  static const char *const used[] = {"compiler", "option",   "default", "worldbody",
+                                     "asset",    "visual",   "size",    "statistic",
+                                     "equality", "actuator", "tendon",  "keyframe"};
   for (const xmlNode *at = m->top->children; at; at = at->next) {
-    if (at->type != XML_ELEMENT_NODE || is_one_of(at, 10, used)) continue;
+    if (at->type != XML_ELEMENT_NODE || is_one_of(at, 12, used)) continue;
     for (const xmlNode *child = at->children; child; child = child->next) {
       if (child->type != XML_ELEMENT_NODE) continue;
       char *name = poli_xml_text(child, "name");
@@ -593,6 +662,17 @@ static void note_unused(poli_mjcf *m)
       if (name) xmlFree(name);
     }
   }
+  const xmlNode *list = poli_xml_child(m->top, "keyframe");
+  for (; list && !m->key; list = poli_xml_next(list))
+    for (const xmlNode *at = poli_xml_child(list, "key"); at; at = poli_xml_next(at)) {
+      char *name = poli_xml_text(at, "name");
+      poli_robot_note(m->robot, "keyframe: <key>%s%s%s is not used%s", name ? " '" : "",
+                      name ? name : "", name ? "'" : "",
+                      name ? ": import --keyframe starts there" : ": it has no name");
+      if (name) xmlFree(name);
+    }
+  poli_robot_note_attributes(
+      m->robot, m->top, (int)(sizeof mjcf_attributes / sizeof mjcf_attributes[0]), mjcf_attributes);
   int geoms = 0;
   for (int i = 0; i < m->num_parts; i++) geoms += m->parts[i].is_geom;
   if (geoms > 0) poli_robot_note(m->robot, "contacts between geoms are not simulated");
@@ -613,11 +693,12 @@ void poli_read_mjcf(poli_robot *robot, xmlNode *top)
   if (!robot->status) read_options(&m);
   if (!robot->status) read_tree(&m);
   if (!robot->status && m.num_bodies > 0) {
-    place_bodies(&m);
+    poli_mjcf_place_bodies(&m);
     poli_mjcf_sum_masses(&m);
     add_bodies(&m);
     if (!robot->status) poli_mjcf_add_joints(&m);
     if (!robot->status && robot->errors->count == 0) poli_mjcf_add_equalities(&m);
+    if (!robot->status && robot->errors->count == 0) poli_mjcf_add_tendons(&m);
     if (!robot->status && robot->errors->count == 0) poli_mjcf_add_actuators(&m);
     note_unused(&m);
   }
@@ -628,9 +709,11 @@ void poli_read_mjcf(poli_robot *robot, xmlNode *top)
   }
   for (int i = 0; i < m.num_joints; i++)
     free(m.joints[i].name), free(m.joints[i].path), free(m.joints[i].model_name);
+  for (int i = 0; i < m.num_parts; i++) free(m.parts[i].marker);
   free(m.bodies);
   free(m.joints);
   free(m.parts);
+  free(m.controls);
   json_decref(m.files);
   json_decref(m.body_numbers);
   json_decref(m.joint_numbers);

@@ -16,6 +16,9 @@ typedef struct poli_mjcf_body {
   poli_pose inertial_frame; /* of the frame around <inertial> */
   poli_pose local;          /* in the parent */
   poli_pose pose;           /* global, at the start */
+  poli_pose zero_pose;      /* with all joints at ref */
+  poli_pose spring_pose;    /* with all joints at springref */
+  double velocity[6];       /* at the start, global: of the point at the origin; angular */
   poli_solid solid;         /* of this one alone, in its own axes */
   poli_solid total;         /* of all that are fixed to it; about its own origin */
   poli_pose frame;          /* of the body in the model: at the centre of mass */
@@ -34,6 +37,9 @@ typedef struct poli_mjcf_joint {
   double limits[2];            /* of q; infinite if there are none */
   double stiffness, rest, damping, armature, friction, ref;
   double start, sign;
+  double start_pose[7];     /* of a free or ball joint: position, quaternion; 0: none is given */
+  double start_velocity[6]; /* as in a keyframe */
+  double start_axis[3], start_position[3]; /* in the body where it starts */
   char *model_name;         /* of the joint in the model, which may stand for several */
   const char *coordinate;   /* there; NULL: it has none */
   const char *value, *rate; /* names of c and its rate in expressions */
@@ -56,6 +62,7 @@ typedef struct poli_mjcf_part {
   int body, is_geom, is_wrong;
   poli_pose frame; /* of the frame around it, in the body */
   poli_pose pose;  /* its own in the body */
+  char *marker;    /* of a site: its name in the model, if it has one */
   /* of a geom */
   poli_mjcf_type type;
   double size[3];      /* as in the file: radius and half length, half axes, half edges */
@@ -75,9 +82,16 @@ typedef struct poli_mjcf {
   poli_mjcf_joint *joints;
   poli_mjcf_part *parts;
   json_t *body_numbers, *joint_numbers; /* by name */
+  const xmlNode *key;                   /* the keyframe at which it starts, or NULL */
+  double *controls;                     /* of all actuators there, in the order of the file */
 } poli_mjcf;
 
-/* An attribute of an element or of its default class; NULL if there is none.  Free with xmlFree. */
+/* Attributes that all actuators share. */
+#define POLI_MJCF_ACTUATOR                                                                         \
+  "name class joint tendon gear ctrllimited ctrlrange forcelimited forcerange"
+
+/* An attribute of an element or of its default class; NULL if there is none.  Free with xmlFree.
+ * The defaults of all kinds of actuators are the same ones, and so are those of all tendons. */
 char *poli_mjcf_text(const poli_mjcf *m, const xmlNode *at, const char *name);
 /* Whether an attribute has this word; fallback if there is no such attribute. */
 int poli_mjcf_is(const poli_mjcf *m, const xmlNode *at, const char *name, const char *word,
@@ -102,9 +116,13 @@ int poli_mjcf_find(const json_t *numbers, const char *name);
 void poli_mjcf_sum_masses(poli_mjcf *m);
 /* Shapes of geoms, markers of sites. */
 void poli_mjcf_add_parts(poli_mjcf *m);
-/* Joints of the model for those of each body; equalities; actuators. */
+/* Poses and velocities of bodies at the start: that of the keyframe of the options, or the zero
+ * position; a joint alone whose limits do not contain its ref starts at the nearest one. */
+void poli_mjcf_place_bodies(poli_mjcf *m);
+/* Joints of the model for those of each body; equalities; springs of tendons; actuators. */
 void poli_mjcf_add_joints(poli_mjcf *m);
 void poli_mjcf_add_equalities(poli_mjcf *m);
+void poli_mjcf_add_tendons(poli_mjcf *m);
 void poli_mjcf_add_actuators(poli_mjcf *m);
 
 #endif

@@ -303,7 +303,7 @@ static void add_shapes(poli_mjcf *m, const poli_mjcf_part *g, const char *path,
 void poli_mjcf_add_parts(poli_mjcf *m)
 {
   for (int i = 0; i < m->num_parts && !m->robot->status; i++) {
-    const poli_mjcf_part *part = &m->parts[i];
+    poli_mjcf_part *part = &m->parts[i];
     const poli_mjcf_body *b = &m->bodies[part->body], *first = &m->bodies[b->first];
     char *path = poli_mjcf_path(m, part->at, part->body);
     char *name = part->is_geom ? NULL : poli_xml_text(part->at, "name");
@@ -313,7 +313,7 @@ void poli_mjcf_add_parts(poli_mjcf *m)
     if (path && part->is_geom && !part->is_wrong)
       add_shapes(m, part, path, &own, first->shapes);
     else if (path && name)
-      poli_robot_add_marker(m->robot, name, path, first->model_name, &own);
+      poli_robot_add_marker(m->robot, name, path, first->model_name, &own, &part->marker);
     if (name) xmlFree(name);
     free(path);
   }

@@ -1,4 +1,4 @@
-/* MJCF: the joints of a body as one joint of the model; equalities; actuators.
+/* MJCF: the joints of a body as one joint of the model; equalities.
  *
  * A body of MJCF may have several joints, one after the other.  Models have no bodies without mass
  * between them; where a joint of the model has the same motions, it stands for all of them: a hinge
@@ -84,9 +84,9 @@ static void choose_frame(joint_group *g)
   int n = 0, s = 0;
   for (int i = 0; i < g->count; i++) {
     const poli_mjcf_joint *j = &g->joints[i];
-    if (j->kind == POLI_HINGE) hinges[n++] = j->axis;
-    if (j->kind == POLI_SLIDE) slides[s++] = j->axis;
-    if (j->kind != POLI_SLIDE || i == 0) poli_v3_copy(j->position, g->position);
+    if (j->kind == POLI_HINGE) hinges[n++] = j->start_axis;
+    if (j->kind == POLI_SLIDE) slides[s++] = j->start_axis;
+    if (j->kind != POLI_SLIDE || i == 0) poli_v3_copy(j->start_position, g->position);
   }
   if (n == 2) {
     set_frame(hinges[0], hinges[1], g->frame);
@@ -104,7 +104,7 @@ static void choose_frame(joint_group *g)
   for (int i = 0; i < g->count; i++) {
     poli_mjcf_joint *j = &g->joints[i];
     double in_frame[3];
-    poli_m3_apply_transposed(g->frame, j->axis, in_frame);
+    poli_m3_apply_transposed(g->frame, j->start_axis, in_frame);
     int largest = 0;
     for (int k = 1; k < 3; k++)
       if (fabs(in_frame[k]) > fabs(in_frame[largest])) largest = k;
@@ -213,7 +213,7 @@ static void add_group(poli_mjcf *m, const poli_mjcf_body *b, joint_group *g, con
   int failed = !item;
   if (g->count == 1) {
     double axis[3];
-    poli_m3_apply(b->pose.R, g->joints[0].axis, axis);
+    poli_m3_apply(b->pose.R, g->joints[0].start_axis, axis);
     failed |=
         json_object_set_new(item, "bodies", json_pack("[s, s]", parent->model_name, b->model_name));
     failed |= json_object_set_new(item, "point", poli_json_numbers(pose.position, 3));
@@ -321,6 +321,25 @@ static poli_mjcf_body *find_end(poli_mjcf *m, const xmlNode *at, const char *nam
   return found < 0 ? NULL : &m->bodies[found];
 }
 
+/* How far two bodies are at the start from where an equality holds them, which is their relative
+ * position with all joints at zero: of the anchor of the first; for a weld also of its axes. */
+static double find_gap(const poli_mjcf_body *a, const poli_mjcf_body *b, const double anchor[3],
+                       int is_weld)
+{
+  poli_pose zero, start;
+  double was[3], is[3], sum = 0.0;
+  poli_pose_between(&b->zero_pose, &a->zero_pose, &zero);
+  poli_pose_between(&b->pose, &a->pose, &start);
+  poli_m3_apply(zero.R, anchor, was);
+  poli_m3_apply(start.R, anchor, is);
+  for (int i = 0; i < 3; i++) {
+    const double d = is[i] + start.position[i] - was[i] - zero.position[i];
+    sum += d * d;
+  }
+  for (int i = 0; i < 9 && is_weld; i++) sum += (start.R[i] - zero.R[i]) * (start.R[i] - zero.R[i]);
+  return sqrt(sum);
+}
+
 /* connect: the anchor of both bodies stays together; weld: both stay as they are at the start. */
 static void add_connection(poli_mjcf *m, const xmlNode *at, const char *path, const char *name,
                            int is_weld)
@@ -336,6 +355,13 @@ static void add_connection(poli_mjcf *m, const xmlNode *at, const char *path, co
   }
   poli_m3_apply(a->pose.R, anchor, point);
   poli_v3_add(a->pose.position, point, point);
+  const double gap = find_gap(a, b, anchor, is_weld);
+  char *rule = gap > 1e-6 ? poli_format("does not hold where the joints start: its bodies are %.3g "
+                                        "off (m or rad)",
+                                        gap)
+                          : NULL;
+  if (rule) poli_robot_error(m->robot, at, path, "", rule, "");
+  free(rule);
   poli_robot_add(m->robot, "joints",
                  json_pack("{s:s, s:s, s:[s, s], s:o}", "name", name, "type",
                            is_weld ? "fixed" : "spherical", "bodies",
@@ -387,6 +413,7 @@ void poli_mjcf_add_equalities(poli_mjcf *m)
     for (const xmlNode *at = list->children; at && !robot->status; at = at->next) {
       if (at->type != XML_ELEMENT_NODE) continue;
       const char *kind = (const char *)at->name;
+      if (strcmp(kind, "tendon") == 0) continue; /* with the tendons */
       char *path = poli_mjcf_path(m, at, -1), *own = poli_xml_text(at, "name"), *name = NULL;
       const int is_weld = strcmp(kind, "weld") == 0, is_connect = strcmp(kind, "connect") == 0;
       const int has_sites = xmlHasProp(at, (const xmlChar *)"site1") != NULL;
@@ -405,141 +432,5 @@ void poli_mjcf_add_equalities(poli_mjcf *m)
       if (own) xmlFree(own);
       free(path);
       free(name);
-    }
-}
-
-/* --- actuators -------------------------------------------------------------------------------- */
-
-/* The force of a motor, position, velocity or general actuator at joint coordinates:
- * gear (gain u + b0 + b1 l + b2 l'), with the length l = gear q. */
-typedef struct actuator {
-  double gain, bias[3], gear[6];
-  double control[2], force[2]; /* ranges; infinite if there are none */
-} actuator;
-
-static void read_range(poli_mjcf *m, const xmlNode *at, const char *path, const char *name,
-                       const char *limited, double range[2])
-{
-  double ends[2];
-  range[0] = -HUGE_VAL, range[1] = HUGE_VAL;
-  const int has = poli_mjcf_numbers(m, at, name, path, 2, 2, ends) == 2;
-  if (!has || !(poli_mjcf_is(m, at, limited, "true", 0) ||
-                (m->auto_limits && poli_mjcf_is(m, at, limited, "auto", 1))))
-    return;
-  if (!(ends[0] < ends[1]))
-    poli_robot_error(m->robot, at, path, name, "must be from a smaller to a larger number", "");
-  range[0] = ends[0], range[1] = ends[1];
-}
-
-/* 0 if an actuator is of another kind. */
-static int read_actuator(poli_mjcf *m, const xmlNode *at, const char *path, actuator *a)
-{
-  const char *kind = (const char *)at->name;
-  double kp = 1.0, kv = strcmp(kind, "velocity") == 0 ? 1.0 : 0.0, gain[10] = {1.0},
-         bias[10] = {0.0};
-  *a = (actuator){.gain = 1.0, .gear = {1.0}};
-  poli_mjcf_numbers(m, at, "gear", path, 1, 6, a->gear);
-  poli_mjcf_numbers(m, at, "kp", path, 1, 1, &kp);
-  poli_mjcf_numbers(m, at, "kv", path, 1, 1, &kv);
-  read_range(m, at, path, "ctrlrange", "ctrllimited", a->control);
-  read_range(m, at, path, "forcerange", "forcelimited", a->force);
-  if (strcmp(kind, "motor") == 0) return 1;
-  if (strcmp(kind, "position") == 0) {
-    a->gain = kp, a->bias[1] = -kp, a->bias[2] = -kv;
-    return 1;
-  }
-  if (strcmp(kind, "velocity") == 0) {
-    a->gain = kv, a->bias[2] = -kv;
-    return 1;
-  }
-  if (strcmp(kind, "general") != 0 || !poli_mjcf_is(m, at, "dyntype", "none", 1) ||
-      !poli_mjcf_is(m, at, "gaintype", "fixed", 1))
-    return 0;
-  poli_mjcf_numbers(m, at, "gainprm", path, 1, 10, gain);
-  poli_mjcf_numbers(m, at, "biasprm", path, 1, 10, bias);
-  a->gain = gain[0];
-  if (poli_mjcf_is(m, at, "biastype", "affine", 0)) poli_v3_copy(bias, a->bias);
-  return poli_mjcf_is(m, at, "biastype", "affine", 0) || poli_mjcf_is(m, at, "biastype", "none", 1);
-}
-
-/* The torque or force on the coordinate of the model, as an expression of the control u. */
-static char *actuator_expression(const actuator *a, const poli_mjcf_joint *j, const char *variable)
-{
-  const double g = a->gear[0], s = j->sign;
-  char *u = isfinite(a->control[0]) ? poli_format("clamp('%s', (%.17g), (%.17g))", variable,
-                                                  a->control[0], a->control[1])
-                                    : poli_format("'%s'", variable);
-  char *force = u ? poli_format("(%.17g)*%s", a->gain, u) : NULL, *longer;
-  const double constant = a->bias[0] + a->bias[1] * g * (j->ref + j->start);
-  if (force && constant != 0.0) {
-    longer = poli_format("%s + (%.17g)", force, constant);
-    free(force), force = longer;
-  }
-  if (force && a->bias[1] != 0.0) {
-    longer =
-        poli_format("%s + (%.17g)*'%s'.%s", force, a->bias[1] * g * s, j->model_name, j->value);
-    free(force), force = longer;
-  }
-  if (force && a->bias[2] != 0.0) {
-    longer = poli_format("%s + (%.17g)*'%s'.%s", force, a->bias[2] * g * s, j->model_name, j->rate);
-    free(force), force = longer;
-  }
-  char *whole = NULL;
-  if (force && isfinite(a->force[0]))
-    whole =
-        poli_format("(%.17g)*clamp(%s, (%.17g), (%.17g))", g * s, force, a->force[0], a->force[1]);
-  else if (force)
-    whole = poli_format("(%.17g)*(%s)", g * s, force);
-  free(u);
-  free(force);
-  return whole;
-}
-
-static void add_actuator(poli_mjcf *m, const xmlNode *at, const char *path)
-{
-  poli_robot *robot = m->robot;
-  char *joint = poli_mjcf_text(m, at, "joint"), *own = poli_xml_text(at, "name");
-  const int number = poli_mjcf_find(m->joint_numbers, joint);
-  const poli_mjcf_joint *j = number >= 0 ? &m->joints[number] : NULL;
-  actuator a;
-  if (joint && !j) {
-    poli_robot_error(robot, at, path, joint, "must name a joint", "");
-  } else if (!read_actuator(m, at, path, &a) || !j || !j->coordinate) {
-    poli_robot_note(robot, "actuator: %s is not used: %s", path,
-                    !j ? "it acts on no joint"
-                    : !j->coordinate
-                        ? "the joint of the model has no such coordinate"
-                        : "only motor, position, velocity and affine general ones are");
-  } else {
-    char *wanted = own ? poli_format("%s", own) : poli_format("%s_control", j->model_name);
-    char *variable = wanted ? poli_robot_name(robot, "variables", wanted, "input", path) : NULL;
-    char *name = wanted ? poli_robot_name(robot, "elements", wanted, "actuator", path) : NULL;
-    char *expression = variable ? actuator_expression(&a, j, variable) : NULL;
-    if (!name || !expression) {
-      robot->status = POL_NO_MEMORY;
-    } else {
-      poli_robot_add(robot, "variables",
-                     json_pack("{s:s, s:s, s:b}", "name", variable, "expression", "0", "input", 1));
-      poli_robot_add(robot, "forces",
-                     json_pack("{s:s, s:s, s:s, s:s, s:f, s:s}", "name", name, "type",
-                               "joint-spring", "joint", j->model_name, "coordinate", j->coordinate,
-                               "stiffness", 0.0, "actuator", expression));
-    }
-    free(wanted);
-    free(variable);
-    free(name);
-    free(expression);
-  }
-  if (joint) xmlFree(joint);
-  if (own) xmlFree(own);
-}
-
-void poli_mjcf_add_actuators(poli_mjcf *m)
-{
-  for (const xmlNode *list = poli_xml_child(m->top, "actuator"); list; list = poli_xml_next(list))
-    for (const xmlNode *at = list->children; at && !m->robot->status; at = at->next) {
-      char *path = at->type == XML_ELEMENT_NODE ? poli_mjcf_path(m, at, -1) : NULL;
-      if (path) add_actuator(m, at, path);
-      free(path);
     }
 }

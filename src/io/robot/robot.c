@@ -206,7 +206,7 @@ void poli_robot_add_body(poli_robot *robot, const xmlNode *at, const char *path,
 }
 
 void poli_robot_add_marker(poli_robot *robot, const char *wanted, const char *path,
-                           const char *body, const poli_pose *pose)
+                           const char *body, const poli_pose *pose, char **given)
 {
   char *name = poli_robot_name(robot, "markers", wanted, "marker", path);
   if (name)
@@ -214,7 +214,10 @@ void poli_robot_add_marker(poli_robot *robot, const char *wanted, const char *pa
                    json_pack("{s:s, s:s, s:o, s:o}", "name", name, "body", body, "position",
                              poli_json_numbers(pose->position, 3), "rotation",
                              poli_json_rotation(pose->R)));
-  free(name);
+  if (given)
+    *given = name;
+  else
+    free(name);
 }
 
 void poli_robot_add_shape(poli_robot *robot, json_t *shapes, json_t *shape, const poli_pose *pose,

@@ -84,8 +84,9 @@ json_t *poli_json_rotation(const double R[9]);
  * or with an inertia that no solid has, an error at the element.  Takes the shapes over. */
 void poli_robot_add_body(poli_robot *robot, const xmlNode *at, const char *path, const char *name,
                          const poli_solid *solid, const poli_pose *frame, json_t *shapes);
+/* given (may be NULL): its name in the model, which the caller frees; NULL without memory. */
 void poli_robot_add_marker(poli_robot *robot, const char *wanted, const char *path,
-                           const char *body, const poli_pose *pose);
+                           const char *body, const poli_pose *pose, char **given);
 /* Gives a shape its place, and its colour (red, green, blue from 0 to 1) if that is not NULL;
  * appends it to the list. */
 void poli_robot_add_shape(poli_robot *robot, json_t *shapes, json_t *shape, const poli_pose *pose,
@@ -97,6 +98,18 @@ void poli_robot_set_title(poli_robot *robot, const char *title);
  * folders above and in ROS_PACKAGE_PATH.  NULL: it is not there, or no format that can be shown,
  * which is noted. */
 char *poli_robot_mesh(poli_robot *robot, const char *name, const char *owner);
+
+/* Attributes of elements in some sections (children of the first element), as lists of words: those
+ * that are read, those of contacts and the solver, those of the display.  "*" for one of the last
+ * two: the whole element is. */
+typedef struct poli_attributes {
+  const char *sections, *elements, *used, *contact, *display;
+} poli_attributes;
+
+/* Notes the attributes of a document that are not read; the first row counts that has the section
+ * and the element.  Elements without a row are skipped. */
+void poli_robot_note_attributes(poli_robot *robot, const xmlNode *top, int count,
+                                const poli_attributes *table);
 
 /* Reads <robot>, <mujoco>; errors, notes and the model are in the robot. */
 void poli_read_urdf(poli_robot *robot, const xmlNode *top);

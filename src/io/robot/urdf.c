@@ -151,6 +151,11 @@ static void read_kind(urdf *u, joint *j)
         "has no valid type: fixed, revolute, continuous, prismatic, planar or floating", near.best);
   }
   const xmlNode *limit = k == 1 || k == 2 ? poli_xml_child(j->at, "limit") : NULL;
+  const xmlNode *other = k == 1 || k == 2 ? NULL : poli_xml_child(j->at, "limit");
+  if (other &&
+      (xmlHasProp(other, (const xmlChar *)"lower") || xmlHasProp(other, (const xmlChar *)"upper")))
+    poli_robot_note(
+        u->robot, "%s: lower and upper are limits of revolute and prismatic joints only", j->path);
   if (limit) {
     const int has_low = poli_xml_numbers(u->robot, limit, "lower", j->path, 1, &j->limits[0]);
     const int has_high = poli_xml_numbers(u->robot, limit, "upper", j->path, 1, &j->limits[1]);
@@ -192,10 +197,6 @@ static void read_joint(urdf *u, joint *j)
   j->friction = child_number(u, j->at, "dynamics", "friction", j->path);
   if (j->damping < 0.0 || j->friction < 0.0)
     poli_robot_error(robot, j->at, j->path, "", "has negative damping or friction", "");
-  static const char *const unused[] = {"safety_controller", "calibration"};
-  for (int i = 0; i < 2; i++)
-    if (poli_xml_child(j->at, unused[i]))
-      poli_robot_note(robot, "%s: <%s> is not used", j->path, unused[i]);
 }
 
 static void read_mimic(urdf *u, joint *j)
@@ -491,7 +492,8 @@ static void add_body(urdf *u, int body)
     if (l->body != body) continue;
     add_shapes(u, l, &frame, shapes);
     poli_pose_between(&frame, &l->pose, &own);
-    if (i != body || ground) poli_robot_add_marker(robot, l->name, l->path, first->body_name, &own);
+    if (i != body || ground)
+      poli_robot_add_marker(robot, l->name, l->path, first->body_name, &own, NULL);
   }
   if (robot->status) {
     json_decref(shapes);
@@ -558,10 +560,53 @@ static void add_mimic(urdf *u, const joint *j)
   free(name);
 }
 
+/* Elements inside links and joints that are not read, each name once. */
+static void note_children(urdf *u, const xmlNode *at, const char *path, const char *const *known,
+                          int count)
+{
+  for (const xmlNode *child = at->children; child; child = child->next) {
+    int is_known = child->type != XML_ELEMENT_NODE;
+    for (int k = 0; !is_known && k < count; k++)
+      is_known = strcmp((const char *)child->name, known[k]) == 0;
+    if (!is_known && poli_xml_child(at, (const char *)child->name) == child)
+      poli_robot_note(u->robot, "%s: <%s> is not used", path, (const char *)child->name);
+  }
+}
+
+static const poli_attributes urdf_attributes[] = {
+    {"link", "link", "name", "", "type"},
+    {"link joint", "origin", "xyz rpy", "", ""},
+    {"link", "inertia", "ixx ixy ixz iyy iyz izz", "", ""},
+    {"link", "mass", "value", "", ""},
+    {"link", "visual collision", "", "", "name group"},
+    {"link", "box", "size", "", ""},
+    {"link", "cylinder", "radius length", "", ""},
+    {"link", "sphere", "radius", "", ""},
+    {"link", "mesh", "filename scale", "", ""},
+    {"link material", "material", "name", "", ""},
+    {"link material", "color", "rgba", "", ""},
+    {"link material", "texture", "", "", "filename"},
+    {"joint", "joint", "name type", "", ""},
+    {"joint", "parent child", "link", "", ""},
+    {"joint", "axis", "xyz", "", ""},
+    {"joint", "limit", "lower upper effort velocity", "", ""}, /* noted apart */
+    {"joint", "dynamics", "damping friction", "", ""},
+    {"joint", "mimic", "joint multiplier offset", "", ""},
+};
+
 /* Children of the robot and of its links that have no part in the model; efforts and velocities
  * that a drive can reach at most. */
 static void note_unused(urdf *u)
 {
+  static const char *const in_link[] = {"inertial", "visual", "collision"};
+  static const char *const in_joint[] = {"origin", "parent",   "child", "axis",
+                                         "limit",  "dynamics", "mimic"};
+  for (int i = 0; i < u->num_links; i++)
+    note_children(u, u->links[i].at, u->links[i].path, in_link, 3);
+  for (int i = 0; i < u->num_joints; i++)
+    note_children(u, u->joints[i].at, u->joints[i].path, in_joint, 7);
+  poli_robot_note_attributes(
+      u->robot, u->top, (int)(sizeof urdf_attributes / sizeof urdf_attributes[0]), urdf_attributes);
   static const char *const used[] = {"link", "joint", "material"};
   for (const xmlNode *at = u->top->children; at; at = at->next) {
     int is_known = at->type != XML_ELEMENT_NODE;
@@ -593,6 +638,9 @@ void poli_read_urdf(poli_robot *robot, const xmlNode *top)
       json_object_set_new(robot->model, "simulation",
                           json_pack("{s:f, s:f}", "step", 1e-3, "end", 1.0)))
     robot->status = POL_NO_MEMORY;
+  if (robot->options.keyframe)
+    poli_robot_error(robot, NULL, "keyframe", robot->options.keyframe,
+                     "must not be given for URDF, which has none", "");
   for (const xmlNode *at = top->children; at; at = at->next)
     if (at->type == XML_ELEMENT_NODE && at->ns && at->ns->prefix &&
         strcmp((const char *)at->ns->prefix, "xacro") == 0) {
