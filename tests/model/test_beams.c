@@ -68,6 +68,44 @@ static void segments_have_the_mass_of_the_beam(void **state)
   pol_model_free(&model);
 }
 
+/* Elements are shorter towards graded ends, by the given part of the mean, and mass, centre and
+ * inertia stay exact; markers keep their places. */
+static void elements_become_shorter_towards_graded_ends(void **state)
+{
+  (void)state;
+  static const char *const gradings[] = {"0.4, 0", "0, 0.4", "0.4, 0.4", "0.9, 0.9"};
+  static const double ends[][2] = {{0.4, 0.0}, {0.0, 0.4}, {0.4, 0.4}, {0.9, 0.9}};
+  for (int g = 0; g < 4; g++) {
+    char text[1000];
+    snprintf(text, sizeof text,
+             "{\"name\": \"b\", \"points\": [[0, 0, 0], [2, 0, 0]], \"elements\": 200, "
+             "\"grading\": [%s], \"markers\": [{\"name\": \"m\", \"at\": 0.3}], " SQUARE "}",
+             gradings[g]);
+    pol_model *model = read_beams(text, NULL);
+    const pol_mechanism *m = model->mechanism;
+    double sums[4] = {0.0}, x[3];
+    for (int k = 0; k < pol_mechanism_num_forces(m); k++) {
+      const double length = pol_mechanism_force(m, k)->length;
+      assert_true(length > 0.0);
+      sums[0] += length;
+    }
+    for (int k = 0; k < pol_mechanism_num_bodies(m); k++) {
+      const pol_body *body = pol_mechanism_body(m, k);
+      sums[1] += body->mass;
+      sums[2] += body->mass * body->position[0];
+      sums[3] += body->inertia[8] + body->mass * pow(body->position[0] - 1.0, 2.0);
+    }
+    assert_near(sums, ((double[]){2.0, 0.2, 0.2, 0.2 * (4.0 + 0.01) / 12.0}), 4, 1e-13);
+    for (int end = 0; end < 2; end++) {
+      const double length = pol_mechanism_force(m, end ? 199 : 0)->length;
+      assert_true(fabs(length / 0.01 - (1.0 - ends[g][end])) < 0.02);
+    }
+    pol_mechanism_marker_point(m, pol_mechanism_find_marker(m, "m"), x);
+    assert_near(x, ((double[]){0.3, 0.0, 0.0}), 3, 1e-14);
+    pol_model_free(&model);
+  }
+}
+
 static void sections_have_their_stiffness(void **state)
 {
   (void)state;
@@ -307,6 +345,9 @@ static void errors_name_their_place(void **state)
       {"{\"name\": \"b\", \"points\": [[0, 0, 0], [1, 0, 0], [1, 1, 0]], \"elements\": 1, " SQUARE
        "}",
        "beams[0].elements", "must be at least 2: one for each piece of the line"},
+      {"{\"name\": \"b\", \"points\": [[0, 0, 0], [1, 0, 0]], \"elements\": 4, \"grading\": "
+       "[0.4, 1], " SQUARE "}",
+       "beams[0].grading[1]", "must be a number from 0 to 0.9"},
       {"{\"name\": \"b\", \"type\": \"arc\", \"points\": [[0, 0, 0], [1, 0, 0]], \"elements\": "
        "1, " SQUARE "}",
        "beams[0].points", "must be 3 points: an arc leads through them"},
@@ -423,6 +464,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(segments_have_the_mass_of_the_beam),
+      cmocka_unit_test(elements_become_shorter_towards_graded_ends),
       cmocka_unit_test(sections_have_their_stiffness),
       cmocka_unit_test(lines_lead_through_their_points),
       cmocka_unit_test(markers_are_nodes),

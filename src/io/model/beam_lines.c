@@ -1,5 +1,6 @@
 /* The line of a beam by its length: straight pieces, an arc of a circle, or a spline; and the nodes
- * on it.  Corners and markers are nodes, between which elements have about the same length. */
+ * on it.  Corners and markers are nodes, between which elements have about the same length, or one
+ * that grows from the ends inwards. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -264,23 +265,60 @@ int poli_beam_line_spans(const poli_beam_line *line, double *ends)
   return kept;
 }
 
-void poli_beam_line_nodes(const poli_beam_line *line, int num_spans, const double *ends,
-                          const poli_beam_nodes *to)
+/* Which part of the line is before the given part of the elements.  Their lengths go with
+ * 1 - p cos(pi u) - q cos(2 pi u), which is 1 - grading[0] at the start, 1 - grading[1] at the end
+ * and 1 on average. */
+static double graded(const double grading[2], double u)
 {
+  const double p = 0.5 * (grading[0] - grading[1]), q = 0.5 * (grading[0] + grading[1]);
+  return u - p * sin(pi * u) / pi - q * sin(2.0 * pi * u) / (2.0 * pi);
+}
+
+/* The inverse of it, which is a growing function. */
+static double elements_before(const double grading[2], double part)
+{
+  double low = 0.0, high = 1.0;
+  if (grading[0] == 0.0 && grading[1] == 0.0) return part;
+  for (int i = 0; i < 60; i++) {
+    const double middle = 0.5 * (low + high);
+    *(graded(grading, middle) <= part ? &low : &high) = middle;
+  }
+  return 0.5 * (low + high);
+}
+
+/* The lengths up to the nodes, and of the elements. */
+static void place_nodes(const poli_beam_line *line, int num_spans, const double *ends,
+                        const poli_beam_nodes *to)
+{
+  const double *grading = line->from->grading;
   const int elements = line->from->elements;
   int used = 0;
   for (int i = 0; i < num_spans; i++) {
     const double start = i == 0 ? 0.0 : ends[i - 1];
     const int later = num_spans - 1 - i; /* at least one for each that follows */
-    int until = (int)lround(ends[i] / line->length * elements);
+    int until = (int)lround(elements_before(grading, ends[i] / line->length) * elements);
     if (until > elements - later) until = elements - later;
     if (until <= used || later == 0) until = later == 0 ? elements : used + 1;
-    for (int k = 0; k <= until - used; k++)
-      to->s[used + k] = start + (ends[i] - start) * k / (until - used);
-    for (int k = used; k < until; k++) to->lengths[k] = (ends[i] - start) / (until - used);
+    const double first = graded(grading, (double)used / elements);
+    const double size = graded(grading, (double)until / elements) - first;
+    const int is_even = grading[0] == 0.0 && grading[1] == 0.0;
+    for (int k = 0; k <= until - used; k++) {
+      const double inside = is_even
+                                ? (double)k / (until - used)
+                                : (graded(grading, (double)(used + k) / elements) - first) / size;
+      to->s[used + k] = k == until - used ? ends[i] : start + (ends[i] - start) * inside;
+    }
+    for (int k = used; k < until; k++)
+      to->lengths[k] = is_even ? (ends[i] - start) / (until - used) : to->s[k + 1] - to->s[k];
     used = until;
   }
-  for (int k = 0; k <= elements; k++) {
+}
+
+void poli_beam_line_nodes(const poli_beam_line *line, int num_spans, const double *ends,
+                          const poli_beam_nodes *to)
+{
+  place_nodes(line, num_spans, ends, to);
+  for (int k = 0; k <= line->from->elements; k++) {
     double *x = to->x + 3 * k, *before = to->before + 3 * k, *back = to->back + 3 * k;
     if (line->from->type == POLI_LINE) {
       pieces_at(line, to->s[k], x, before, back);

@@ -6,6 +6,8 @@
 
 static const poli_number_range one_or_more = {
     1.0, 1e6, 0, "must be a whole number from 1 to 1000000", "1 to 1000000"};
+static const poli_number_range grading_range = {0.0, 0.9, 0, "must be a number from 0 to 0.9",
+                                                "0 to 0.9"};
 static const poli_number_range fraction_range = {0.0, 1.0, 0, "must be a number from 0 to 1",
                                                  "0 to 1"};
 static const poli_number_range poisson_range = {
@@ -133,6 +135,11 @@ static const poli_field beam_fields[] = {
      .help = "of the relaxed beam, global axes"},
     {"elements", &poli_integer, AT(elements), &one_or_more, NULL, POLI_ALWAYS,
      .help = "their number, of about the same length"},
+    {"grading", &poli_pair, AT(grading), &grading_range,
+     "must be a list of 2 numbers from 0 to 0.9: for the start and the end", .standard = "[0, 0]",
+     .help = "by how much elements at the start and at the end are shorter than the mean, as a "
+             "fraction of it; the lengths between change smoothly. Clamped ends gain by 0.4, see "
+             "[vibrations](beams.md#vibrations-and-rotation)"},
     {"up", &poli_direction, AT(up), .standard = "global z, of a vertical beam x",
      .help = "direction of z of the section at the start, as far as it is perpendicular to the "
              "beam; global axes"},

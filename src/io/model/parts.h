@@ -331,6 +331,7 @@ typedef struct poli_model_beam {
   int type;             /* POLI_LINE, ... */
   const json_t *points; /* lists of 3 numbers */
   int elements;
+  double grading[2]; /* by which fraction elements at start and end are shorter than the mean */
   double up[3], twist;
   poli_items markers, loads; /* poli_beam_marker, poli_beam_load */
   poli_model_section section;
