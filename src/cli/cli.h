@@ -55,7 +55,7 @@ typedef struct cli_args {
   int json;
   int quiet, verbose;
   int accuracy; /* of run, */
-  const char *checkpoint, *checkpoint_every, *checkpoint_at;
+  const char *checkpoint, *checkpoint_every, *checkpoint_at, *resume;
   /* of serve */
   const char *port;
   int open, no_open;

@@ -160,8 +160,7 @@ static pol_status refuse_option(pol_errors *errors, const char *word, const cli_
     return refuse(errors, word, "", rule, "");
   }
   /* words of other programs for an option of this command */
-  static const char *const others[][2] = {
-      {"--resume", "--from"}, {"--restart", "--from"}, {"--continue", "--from"}};
+  static const char *const others[][2] = {{"--restart", "--resume"}, {"--continue", "--resume"}};
   for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
     if (strcmp(word, others[i][0]) == 0 &&
         find_in(others[i][1], strlen(others[i][1]), options, num_options) != NULL)

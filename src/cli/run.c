@@ -283,7 +283,8 @@ static int report_progress(const char *stage, double share, void *user)
   return stops && !own->whole_steps;
 }
 
-/* Goes to the state of --from and, without rows, on to the time of --at.  Gives the exit status. */
+/* Goes to the state of --resume or --from and, without rows, on to the time of --at.  Gives the
+ * exit status. */
 static int continue_from(const cli_args *args, pol_simulation *simulation, cli_outcome *outcome)
 {
   char message[256] = "", *end = NULL;
@@ -293,13 +294,14 @@ static int continue_from(const cli_args *args, pol_simulation *simulation, cli_o
     const char *rule = NULL;
     if (end == args->at || *end != '\0' || !(at >= 0.0 && at <= outcome->model->settings.end))
       rule = "must be a time in s, from 0 to the end of the run";
-    if (args->from == NULL) rule = "needs --from FILE";
+    if (args->from == NULL) rule = "needs --resume FILE or --from FILE";
     if (rule != NULL) return cli_refuse_one("polhode run", args->json, "--at", args->at, rule);
   }
   if (args->from == NULL) return CLI_DONE;
   pol_status status = pol_checkpoint_read(args->from, at, simulation, message, sizeof message);
   if (status == POL_IO || status == POL_BAD_ARGUMENT)
-    return cli_refuse_one("polhode run", args->json, "--from", args->from, message);
+    return cli_refuse_one("polhode run", args->json, args->resume ? "--resume" : "--from",
+                          args->from, message);
   const double *t = &pol_simulation_state(simulation)->t;
   const double saved_at = *t;
   while (status == POL_OK && args->at != NULL && *t < at * (1.0 - 1e-12) && !cli_stop_signal() &&
@@ -408,6 +410,10 @@ static int run(const cli_args *given)
     changed.out = "/dev/stdout";
     changed.quiet = 1;
   }
+  if (given->resume != NULL && given->from != NULL)
+    return cli_refuse_one("polhode run", args->json, "--from", given->from,
+                          "must not be given beside --resume, which is the same");
+  if (given->resume != NULL) changed.from = given->resume;
   const char *out = to_output && !given->json ? NULL : args->out,
              *suffix = out != NULL ? suffix_of(out) : "";
   const char *rule = NULL;
@@ -465,9 +471,10 @@ static const cli_option options[] = {
      offsetof(cli_args, checkpoint_every), NULL},
     {"--checkpoint-at", "TIMES", "keep states in the result FILE.h5 at these times (0.5,1)",
      CLI_TEXT, offsetof(cli_args, checkpoint_at), NULL},
-    {"--from", "FILE", "continue a result FILE.h5 or a checkpoint of the same model and options",
-     CLI_TEXT, offsetof(cli_args, from), NULL},
-    {"--at", "T", "with --from: from this time on, instead of the last saved state", CLI_TEXT,
+    {"--resume", "FILE", "continue a result FILE.h5 or a checkpoint of the same model and options",
+     CLI_TEXT, offsetof(cli_args, resume), NULL},
+    {"--from", "FILE", "the same as --resume", CLI_TEXT, offsetof(cli_args, from), NULL},
+    {"--at", "T", "with --resume: from this time on, instead of the last saved state", CLI_TEXT,
      offsetof(cli_args, at), NULL},
     {"--watch", NULL, "serve a page that shows the run while it goes on; needs --out FILE.h5",
      CLI_FLAG, offsetof(cli_args, watch), NULL},

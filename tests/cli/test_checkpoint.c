@@ -127,6 +127,35 @@ static void a_run_continues_from_its_result(void **state)
   assert_int_equal(run_shell("cmp all.csv rest.csv"), 0);
 }
 
+/* The state of a run that was stopped, of fixed and of variable steps: the rest is the same to the
+ * last bit, and so is the state at the end. */
+static void a_run_is_resumed(void **state)
+{
+  (void)state;
+  static const char *const settings[] = {"", "--rtol 1e-6", "--method rattle"};
+  char command[200];
+  for (int k = 0; k < 3; k++) {
+    snprintf(command, sizeof command,
+             "polhode run top.json --end 0.2 %s --checkpoint all.state --out all.csv -q",
+             settings[k]);
+    expect(command, 0);
+    snprintf(command, sizeof command,
+             "polhode run top.json --end 0.2 %s --checkpoint-at 0.07 --out first.h5 -q",
+             settings[k]);
+    expect(command, 0);
+    snprintf(command, sizeof command,
+             "polhode run top.json --end 0.2 %s --resume first.h5 --at 0.1 --checkpoint "
+             "rest.state --out rest.csv",
+             settings[k]);
+    expect(command, 0);
+    expect_text(err, "polhode run: continues first.h5 from t = 0.1");
+    expect_tail("all.csv", "rest.csv");
+    snprintf(command, sizeof command, "polhode run top.json --end 0.2 %s --resume rest.state -q",
+             settings[k]);
+    expect(command, 0);
+  }
+}
+
 static void wrong_results_are_refused(void **state)
 {
   (void)state;
@@ -136,11 +165,15 @@ static void wrong_results_are_refused(void **state)
   expect("polhode run top.json --from first.h5 --at 0.3", 2);
   expect_text(err, "--at = 0.3: must be a time in s, from 0 to the end of the run");
   expect("polhode run top.json --at 0.05", 2);
-  expect_text(err, "needs --from FILE");
+  expect_text(err, "needs --resume FILE or --from FILE");
   expect("polhode run top.json --from first.h5 --set bodies[0].mass=16", 2);
   expect_text(err, "--from = first.h5: it belongs to another model: body 'top' is not the same");
-  expect("polhode run top.json --resume first.h5", 2);
-  expect_text(err, "did you mean \"--from\"?");
+  expect("polhode run top.json --continue first.h5", 2);
+  expect_text(err, "did you mean \"--resume\"?");
+  expect("polhode run top.json --resume first.h5 --from first.h5", 2);
+  expect_text(err, "must not be given beside --resume");
+  expect("polhode run top.json --resume gone.h5", 2);
+  expect_text(err, "--resume = gone.h5");
   expect("polhode modes top.json --out shapes.h5 -q", 0);
   expect("polhode run top.json --from shapes_1.h5", 2);
   expect_text(err, "the result has no saved states");
@@ -185,6 +218,7 @@ int main(void)
       cmocka_unit_test(an_interrupted_run_continues_to_the_last_bit),
       cmocka_unit_test(wrong_checkpoints_are_refused),
       cmocka_unit_test(a_run_continues_from_its_result),
+      cmocka_unit_test(a_run_is_resumed),
       cmocka_unit_test(wrong_results_are_refused),
       cmocka_unit_test(a_failed_run_keeps_its_last_checkpoint),
   };

@@ -443,6 +443,42 @@ static void bad_elements_are_refused(void **state)
                 {3, "must name a body"});
 }
 
+/* Numbers that are none, missing classes and meshes, names of nothing. */
+static void bad_values_are_refused(void **state)
+{
+  (void)state;
+  EXPECT_ERRORS("<mujoco><default class='main'><default class='known'/></default><worldbody>\n"
+                "<body name='a' childclass='gone'><joint class='known'/>" SOLID "</body>\n"
+                "<body name='b'><joint class='none'/>" SOLID "</body></worldbody></mujoco>",
+                {2, "has a class that no <default> has"}, {3, "has a class that no <default> has"});
+  EXPECT_ERRORS(
+      "<mujoco><option gravity='0 0 nan' timestep='1e999'/><asset>\n<mesh name='m' "
+      "file='gone.stl'/></asset><worldbody>\n<body name='a'><joint/><inertial pos='0 0 0' "
+      "mass='inf' diaginertia='1 1 1'/></body>\n<body name='b'><joint/><geom type='mesh' "
+      "mesh='m'/></body></worldbody></mujoco>",
+      {1, "gravity"}, {1, "timestep"}, {3, "must be a finite number"}, {3, "must have a mass"},
+      {3, "has no mass"}, {4, "cannot have mass"}, {4, "has no mass"});
+  EXPECT_ERRORS(
+      "<mujoco><worldbody><body name='a'><joint name='j'/>" SOLID "</body></worldbody>"
+      "<tendon>\n<fixed name='t' stiffness='nan' damping='-1'><joint joint='j' "
+      "coef='inf'/></fixed>\n<fixed name='u'><joint joint='gone'/></fixed>\n<spatial><site "
+      "site='gone'/></spatial></tendon></mujoco>",
+      {2, "must be a finite number"}, {2, "negative stiffness"}, {2, "must be a finite number"},
+      {3, "must name a joint"}, {4, "must name a site"});
+  EXPECT_ERRORS("<mujoco><worldbody><body name='a'><joint name='j'/>" SOLID "</body></worldbody>"
+                "<actuator>\n<motor joint='gone'/>\n<motor tendon='gone'/>\n<motor joint='j' "
+                "gear='nan'/></actuator></mujoco>",
+                {2, "must name a joint"}, {3, "must name a tendon"}, {4, "finite numbers"});
+  char *deep = calloc(1, 60000);
+  assert_non_null(deep);
+  strcpy(deep, "<mujoco><worldbody>");
+  for (int i = 0; i < 3000; i++) strcat(deep, "<body>");
+  for (int i = 0; i < 3000; i++) strcat(deep, "</body>");
+  strcat(deep, "</worldbody></mujoco>");
+  EXPECT_ERRORS(deep, {0, "Excessive depth"});
+  free(deep);
+}
+
 /* Each is a model that polhode reads. */
 static void robots_are_read(void **state)
 {
@@ -471,6 +507,7 @@ int main(void)
       cmocka_unit_test(unused_attributes_are_noted),
       cmocka_unit_test(files_are_included),
       cmocka_unit_test(bad_elements_are_refused),
+      cmocka_unit_test(bad_values_are_refused),
       cmocka_unit_test(robots_are_read),
   };
   return cmocka_run_group_tests(tests, enter_folder, leave_folder);

@@ -109,6 +109,23 @@ static const xmlNode *find_class(const xmlNode *parent, const char *name)
   return NULL;
 }
 
+/* Classes that elements name and that no <default> has; "main" is the outermost one. */
+static void check_classes(poli_mjcf *m, const xmlNode *parent)
+{
+  static const char *const keys[] = {"class", "childclass"};
+  for (const xmlNode *at = parent->children; at && !m->robot->status; at = at->next) {
+    if (at->type != XML_ELEMENT_NODE || is_element(at, "default")) continue;
+    for (int i = 0; i < 2; i++) {
+      char *name = poli_xml_text(at, keys[i]);
+      if (name && strcmp(name, "main") != 0 && !find_class(m->top, name))
+        poli_robot_error(m->robot, at, (const char *)at->name, name,
+                         "has a class that no <default> has", "");
+      if (name) xmlFree(name);
+    }
+    check_classes(m, at);
+  }
+}
+
 /* The class of an element: its own, or the childclass of the bodies around it. */
 static char *class_of(const xmlNode *at)
 {
@@ -689,6 +706,7 @@ void poli_read_mjcf(poli_robot *robot, xmlNode *top)
   if (name) xmlFree(name);
   if (!m.files || !m.body_numbers || !m.joint_numbers) robot->status = POL_NO_MEMORY;
   if (!robot->status) expand_includes(&m, top, 0);
+  if (!robot->status) check_classes(&m, top);
   if (!robot->status) read_settings(&m);
   if (!robot->status) read_options(&m);
   if (!robot->status) read_tree(&m);
