@@ -10,7 +10,7 @@
 
 #include "cli/analysis.h"
 #include "cli/json_out.h"
-#include "cli/sweep.h"
+#include "cli/modes_sweep.h"
 #include "cli/terminal.h"
 
 static const char command[] = "polhode modes";
@@ -558,7 +558,7 @@ static int solve(sweep *s)
   return result;
 }
 
-int cli_sweep(const cli_args *args)
+int cli_modes_sweep(const cli_args *args)
 {
   sweep s = {.args = args};
   const int result = solve(&s);
