@@ -18,6 +18,8 @@ typedef struct cli_ranks {
    * are given, else 0.  The bytes stay until the next call.  -1: not enough memory. */
   void (*send_outcome)(int64_t run, const void *bytes, size_t size);
   long (*receive_outcome)(int *rank, int64_t *run, const void **bytes);
+  /* Ends all ranks at once, after a failure of this one. */
+  void (*abort)(void);
   void (*end)(void);
 } cli_ranks;
 

@@ -90,6 +90,11 @@ static long receive_outcome(int *rank, int64_t *run, const void **bytes)
   return (long)size;
 }
 
+static void abort_all(void)
+{
+  MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
 static void end(void)
 {
   free(arrived);
@@ -97,5 +102,5 @@ static void end(void)
   MPI_Finalize();
 }
 
-const cli_ranks cli_mpi_ranks = {begin,       share,        send_run,       receive_run,
-                                 send_outcome, receive_outcome, end};
+const cli_ranks cli_mpi_ranks = {begin,        share,           send_run,  receive_run,
+                                 send_outcome, receive_outcome, abort_all, end};

@@ -137,8 +137,8 @@ static pol_status begin_journal(pol_sweep_store *store)
 }
 
 /* What a file that exists already means for a study without a journal: it is finished, or it is in
- * the way. */
-static pol_status check_file(pol_sweep_store *store, char *message, size_t size)
+ * the way.  What is not the file of a study is never replaced. */
+static pol_status check_file(pol_sweep_store *store, int restart, char *message, size_t size)
 {
   uint64_t identity;
   long pending, failed;
@@ -150,6 +150,7 @@ static pol_status check_file(pol_sweep_store *store, char *message, size_t size)
     snprintf(message, size, "exists and is not the file of a study");
     return POL_BAD_ARGUMENT;
   }
+  if (restart) return POL_OK;
   if (identity != store->sweep->identity) {
     snprintf(message, size,
              "holds another study, or the study, its model or the version of polhode has changed; "
@@ -191,7 +192,7 @@ static pol_status take_journal(pol_sweep_store *store, int64_t size, int restart
     store->end = sizeof head;
     return scan(store, size);
   }
-  if (!restart) status = check_file(store, message, message_size);
+  status = check_file(store, restart, message, message_size);
   if (status == POL_OK && store->descriptor >= 0) status = begin_journal(store);
   return status;
 }
