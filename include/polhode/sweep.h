@@ -144,7 +144,8 @@ typedef struct pol_sweep_store pol_sweep_store;
 /* Opens the store of a study, with the outcomes that its journal holds, or those of a finished
  * file.  restart: discards both.  On failure *store is NULL and message has the reason:
  * POL_BAD_ARGUMENT if the journal or the file belongs to another study, or the file is not one;
- * POL_IO if they cannot be read or written, or another process has the journal. */
+ * POL_IO if they cannot be read or written, errno has the reason, or another process has the
+ * journal. */
 pol_status pol_sweep_store_open(pol_sweep_store **store, const pol_sweep *sweep, const char *path,
                                 int restart, char *message, size_t size);
 /* 1 if there is an outcome of this run. */

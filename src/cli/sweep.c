@@ -164,9 +164,10 @@ static int run_study(sweeping *s, const char *out)
   pol_status status =
       pol_sweep_store_open(&s->store, s->sweep, out, s->args->restart, message, sizeof message);
   if (status != POL_OK) {
+    const int full = status == POL_NO_MEMORY || (status == POL_IO && errno == ENOSPC);
     dismiss(s);
     cli_refuse_one("polhode sweep", s->args->json, "--out", out, message);
-    return status == POL_BAD_ARGUMENT ? CLI_INVALID : CLI_FAILED;
+    return full ? CLI_FAILED : CLI_INVALID;
   }
   cli_catch_signals();
   status = coordinate(s, &started);

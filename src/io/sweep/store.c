@@ -229,16 +229,18 @@ pol_status pol_sweep_store_open(pol_sweep_store **result, const pol_sweep *sweep
     *result = store;
     return POL_OK;
   }
+  const int cause = errno;
   if (status == POL_NO_MEMORY)
     snprintf(message, size, "%s", pol_status_text(status));
-  else if (status == POL_IO && errno == ETXTBSY)
+  else if (status == POL_IO && cause == ETXTBSY)
     snprintf(message, size, "%s: another process is running this study", store->journal);
   else if (status == POL_IO)
-    snprintf(message, size, "%s: %s", store->journal, strerror(errno));
+    snprintf(message, size, "%s: %s", store->journal, strerror(cause));
   else
     snprintf(message, size, "%s %s", is_new ? store->path : store->journal, reason);
   if (is_new && status != POL_IO) remove(store->journal);
   free_store(&store);
+  errno = cause;
   return status;
 }
 
