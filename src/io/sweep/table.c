@@ -88,22 +88,21 @@ typedef struct reading {
   pol_status status;
 } reading;
 
-/* Values of a dataset of one text per item, at most `most` bytes; *width is that of a text with its
- * end. */
-static char *read_texts(hid_t set, hid_t type, size_t items, size_t *width)
+/* Values of a dataset of one text per item, which the caller frees; *width is that of a text with
+ * its end. */
+static pol_status read_texts(hid_t set, hid_t type, size_t items, char **texts, size_t *width)
 {
   const size_t size = H5Tget_size(type);
-  if (H5Tis_variable_str(type) || size == 0 || size > 100000) return NULL;
+  *texts = NULL;
+  if (H5Tis_variable_str(type) || size == 0 || size > 100000) return POL_IO;
   *width = size + 1;
-  char *texts = calloc(items > 0 ? items : 1, *width);
+  *texts = calloc(items > 0 ? items : 1, *width);
+  if (!*texts) return POL_NO_MEMORY;
   const hid_t memory = poli_h5_text_type(*width);
-  if (texts && H5Dread(set, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, texts) < 0) {
-    free(texts);
-    texts = NULL;
-  }
-  for (size_t i = 0; texts && i < items; i++) texts[(i + 1) * *width - 1] = '\0';
+  const int good = H5Dread(set, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, *texts) >= 0;
+  for (size_t i = 0; i < items; i++) (*texts)[(i + 1) * *width - 1] = '\0';
   POLI_H5_CLOSE(memory);
-  return texts;
+  return good ? POL_OK : POL_IO;
 }
 
 /* Adds a dataset of the group as a column. */
@@ -134,8 +133,10 @@ static herr_t add_column(hid_t group, const char *name, const H5L_info_t *info, 
     c->unit = poli_format("%s", unit);
     if (!c->name || !c->unit) r->status = POL_NO_MEMORY;
     if (H5Tget_class(type) == H5T_STRING) {
-      c->texts = read_texts(set, type, runs, &c->width);
-      if (!c->texts && r->status == POL_OK) r->status = POL_IO;
+      char *texts;
+      const pol_status status = read_texts(set, type, runs, &texts, &c->width);
+      c->texts = texts;
+      if (r->status == POL_OK) r->status = status;
     } else {
       double *numbers = calloc(runs > 0 ? runs : 1, sizeof *numbers);
       c->numbers = numbers;
@@ -164,22 +165,21 @@ static pol_status read_group(hid_t id, const char *name, pol_sweep_table *table,
   return r.status;
 }
 
-/* A scalar text; NULL if it cannot be read. */
-static char *read_text(hid_t id, const char *name)
+/* A scalar text of any length, which the caller frees. */
+static pol_status read_text(hid_t id, const char *name, char **text)
 {
-  char *text = NULL;
+  pol_status status = POL_IO;
   const hid_t set = H5Dopen2(id, name, H5P_DEFAULT);
-  if (set < 0) return NULL;
+  if (set < 0) return status;
   const hid_t type = H5Dget_type(set), space = H5Dget_space(set);
   if (H5Tget_class(type) == H5T_STRING && !H5Tis_variable_str(type) &&
-      H5Sget_simple_extent_npoints(space) == 1)
-    text = calloc(H5Tget_size(type) + 1, 1);
-  if (text && H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text) < 0) {
-    free(text);
-    text = NULL;
+      H5Sget_simple_extent_npoints(space) == 1) {
+    *text = calloc(H5Tget_size(type) + 1, 1);
+    status = *text ? POL_OK : POL_NO_MEMORY;
   }
+  if (*text && H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, *text) < 0) status = POL_IO;
   POLI_H5_CLOSE(space, type, set);
-  return text;
+  return status;
 }
 
 /* Names of the signals, and the number of their rows; a study need not have any. */
@@ -198,9 +198,10 @@ static pol_status read_signals(hid_t id, pol_sweep_table *table)
     if (count > 0 && count < 1000000 && H5Tget_class(type) == H5T_STRING &&
         H5Sget_simple_extent_ndims(shape) == 2) {
       H5Sget_simple_extent_dims(shape, size, NULL);
-      char *texts = read_texts(names, type, (size_t)count, &width);
+      char *texts;
+      status = read_texts(names, type, (size_t)count, &texts, &width);
       table->signals = calloc((size_t)count, sizeof *table->signals);
-      if (!texts || !table->signals) status = POL_NO_MEMORY;
+      if (!table->signals) status = POL_NO_MEMORY;
       for (int i = 0; i < (int)count && status == POL_OK; i++) {
         table->signals[i] = poli_format("%s", texts + (size_t)i * width);
         table->num_signals = i + 1;
@@ -233,9 +234,8 @@ static pol_status read_file(hid_t id, pol_sweep_table *table)
   read_attribute(id, "sample", text, sizeof text);
   table->sample = poli_format("%s", text);
   if (!table->version || !table->name || !table->sample) return POL_NO_MEMORY;
-  table->study = read_text(id, "study");
-  table->model = read_text(id, "model");
-  pol_status status = table->study && table->model ? POL_OK : POL_IO;
+  pol_status status = read_text(id, "study", &table->study);
+  if (status == POL_OK) status = read_text(id, "model", &table->model);
   if (status == POL_OK) status = read_group(id, "parameters", table, POL_COLUMN_KEY);
   if (status == POL_OK) status = read_group(id, "responses", table, POL_COLUMN_RESPONSE);
   if (status == POL_OK) status = read_group(id, "runs", table, POL_COLUMN_RUN);
