@@ -382,22 +382,20 @@ const cli_command cli_sweep = {
     .name = "sweep",
     .summary = "run a study: one model over many values of its parameters",
     .operand = "STUDY.json",
-    .text =
-        "Runs a model with all values that a study file gives: a grid, a list or a random sample\n"
-        "(latin-hypercube).  The runs are shared among processes.  One HDF5 file has the values,\n"
-        "the responses and how each run ended; docs/studies.md describes both files.\n"
-        "\n"
-        "Finished runs go to STUDY.h5.journal first.  A study that was stopped or killed is\n"
-        "continued by the same command, without repeating them; the file is the same in the end.\n"
-        "A run that fails, or ends its process, is recorded with its reason.\n"
-        "\n"
-        "With several machines: mpirun polhode-mpi sweep STUDY.json, if polhode was built with "
-        "MPI.\n"
-        "\n"
-        "Exit status: 0 all runs are done, 1 some have failed, 2 invalid input, 130 interrupted.",
-    .examples =
-        "  polhode sweep examples/studies/heavy-top.json --out top.h5\n"
-        "  polhode sweep examples/studies/heavy-top.json --out top.h5 --jobs 4 --plot top.svg\n",
+    .text = "Runs a model with all values that a study file gives: a grid, a list or a\n"
+            "random sample (latin-hypercube). The runs are shared among processes. One\n"
+            "HDF5 file has the values, the responses and how each run ended;\n"
+            "docs/studies.md describes both files.\n\n"
+            "Finished runs go to STUDY.h5.journal first. A study that was stopped or\n"
+            "killed is continued by the same command, without repeating them; the file is\n"
+            "the same in the end. A run that fails, or ends its process, is recorded with\n"
+            "its reason.\n\n"
+            "With several machines: mpirun polhode-mpi sweep STUDY.json, if polhode was\n"
+            "built with MPI.\n\n"
+            "Exit status: 0 all runs are done, 1 some have failed, 2 invalid input, 130\n"
+            "interrupted.",
+    .examples = "  polhode sweep examples/studies/heavy-top.json\n"
+                "  polhode sweep examples/studies/heavy-top.json --jobs 2 --plot spin.svg",
     .options = options,
     .num_options = sizeof options / sizeof options[0],
     .run = run,
