@@ -54,6 +54,27 @@ target_link_libraries(polhode_cli PRIVATE
   polhode_compiler ${POLHODE_INNER} ${POLHODE_DEPENDENCIES})
 set_target_properties(polhode_cli PROPERTIES OUTPUT_NAME polhode)
 
+# polhode-mpi, where MPI is: the same command, whose studies run on all ranks.  The runs are computed by
+# processes that do not use MPI: only its start, messages and end are needed.
+if(POLHODE_MPI)
+  pkg_search_module(POLHODE_MPI_LIBRARY IMPORTED_TARGET ompi-c mpich)
+  if(POLHODE_MPI_LIBRARY_FOUND)
+    add_executable(polhode_mpi ${PROJECT_SOURCE_DIR}/src/mpi/ranks.c)
+    get_target_property(command_sources polhode_cli SOURCES)
+    target_sources(polhode_mpi PRIVATE ${command_sources})
+    target_include_directories(polhode_mpi PRIVATE ${POLHODE_PRIVATE_INCLUDES})
+    target_link_libraries(polhode_mpi PRIVATE polhode_compiler ${POLHODE_INNER} ${POLHODE_DEPENDENCIES}
+      PkgConfig::POLHODE_MPI_LIBRARY)
+    if(POLHODE_MICROHTTPD_FOUND)
+      target_compile_definitions(polhode_mpi PRIVATE POLHODE_MICROHTTPD)
+      target_link_libraries(polhode_mpi PRIVATE PkgConfig::POLHODE_MICROHTTPD)
+    endif()
+    set_target_properties(polhode_mpi PROPERTIES OUTPUT_NAME polhode-mpi)
+  else()
+    message(STATUS "polhode-mpi is left out: MPI is missing (Debian: libopenmpi-dev)")
+  endif()
+endif()
+
 # Its manual pages and completion scripts, which it prints itself, laid out as they are installed.
 set(shell_files ${PROJECT_BINARY_DIR}/share)
 add_custom_command(OUTPUT ${shell_files}/written

@@ -153,6 +153,20 @@ if(POLHODE_MICROHTTPD_FOUND)
   endforeach()
 endif()
 
+# Studies with MPI, if there is a program that starts ranks.
+find_program(POLHODE_MPIRUN mpirun DOC "Starts the ranks of polhode-mpi in a test")
+mark_as_advanced(POLHODE_MPIRUN)
+if(TARGET polhode_mpi AND POLHODE_MPIRUN)
+  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/tests/cli/sweep_mpi)
+  add_test(NAME cli/sweep_mpi
+    COMMAND ${POLHODE_TEST_PYTHON} ${PROJECT_SOURCE_DIR}/tests/cli/test_sweep_mpi.py
+      $<TARGET_FILE:polhode_cli> $<TARGET_FILE:polhode_mpi> ${POLHODE_MPIRUN} ${PROJECT_SOURCE_DIR}
+    WORKING_DIRECTORY ${PROJECT_BINARY_DIR}/tests/cli/sweep_mpi)
+  # the libraries of MPI keep what they have allocated
+  set_tests_properties(cli/sweep_mpi PROPERTIES TIMEOUT 600
+    ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1;OPENBLAS_NUM_THREADS=1;ASAN_OPTIONS=detect_leaks=0")
+endif()
+
 # The bits of functions for several processors (base/wide.h): the library's choice, and these functions
 # compiled for one processor each, which take the place of those in the library.
 set(wide_variants bits)

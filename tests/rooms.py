@@ -12,7 +12,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 CORE = ["base", "lie", "linalg", "expression", "dae", "mechanism", "formulation", "integrators",
         "fem", "analysis", "simulation"]
-IO = ["io/file", "io/fmi", "io/model", "io/result", "io/robot"]
+IO = ["io/file", "io/fmi", "io/model", "io/result", "io/robot", "io/sweep"]
 DRAW = ["draw/plot", "draw/viewer"]
 
 # folder: (public headers, rooms it may use besides itself and base, headers of other libraries)
@@ -35,11 +35,13 @@ ROOMS = {
     "io/robot": ("robot", ["lie", "mechanism", "io/file"],
                  "jansson.h libxml/parser.h libxml/tree.h strings.h unistd.h"),
     "io/result": ("mat result", CORE + IO, "jansson.h hdf5.h zlib.h pthread.h fcntl.h unistd.h sys/stat.h"),
+    "io/sweep": ("sweep", CORE + IO, "jansson.h hdf5.h fcntl.h unistd.h sys/stat.h sys/uio.h"),
     "draw/plot": ("plot", ["io/file"], "cairo.h cairo-pdf.h"),
     "draw/viewer": ("view", CORE + IO, "jansson.h"),
     "cli": ("", CORE + IO + DRAW,
-            "jansson.h microhttpd.h arpa/inet.h dirent.h fcntl.h netinet/in.h spawn.h strings.h unistd.h "
-            "sys/ioctl.h sys/select.h sys/socket.h sys/stat.h sys/types.h sys/wait.h"),
+            "jansson.h microhttpd.h arpa/inet.h dirent.h fcntl.h netinet/in.h poll.h spawn.h strings.h unistd.h "
+            "sys/ioctl.h sys/prctl.h sys/select.h sys/socket.h sys/stat.h sys/types.h sys/wait.h"),
+    "mpi": ("", ["cli"], "mpi.h"),
     "papers": ("", CORE + IO + DRAW + ["cli"],
                "jansson.h dirent.h unistd.h sys/ioctl.h sys/stat.h sys/wait.h"),
 }

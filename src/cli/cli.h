@@ -40,6 +40,8 @@ typedef struct cli_args {
   /* of converge */
   const char *methods, *formulations, *indices, *steps, *rtols;
   const char *reference, *reference_step, *reference_method, *jobs, *plot;
+  int restart;          /* of sweep, */
+  const char *response; /* a name */
   cli_list quantities;
   int work, at_end;
   /* of static, modes and linearize; the lists are separated by commas */
@@ -175,6 +177,7 @@ extern const cli_command cli_run;
 extern const cli_command cli_serve;
 extern const cli_command cli_plot;
 extern const cli_command cli_converge;
+extern const cli_command cli_sweep;
 extern const cli_command cli_reproduce;
 extern const cli_command cli_static;
 extern const cli_command cli_modes;

@@ -152,6 +152,12 @@ static pol_status add_to_list(cli_list *list, const char *item)
 static pol_status refuse_option(pol_errors *errors, const char *word, const cli_option *options,
                                 int num_options)
 {
+  /* words of other programs for an option of this command */
+  static const char *const others[][2] = {{"--restart", "--resume"}, {"--continue", "--resume"}};
+  for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+    if (strcmp(word, others[i][0]) == 0 &&
+        find_in(others[i][1], strlen(others[i][1]), options, num_options) != NULL)
+      return refuse(errors, word, "", "there is no such option", others[i][1]);
   const cli_command *command;
   for (int i = 0; (command = cli_command_at(i)); i++) {
     char rule[80];
@@ -159,12 +165,6 @@ static pol_status refuse_option(pol_errors *errors, const char *word, const cli_
     snprintf(rule, sizeof rule, "is no option of this command, but of polhode %s", command->name);
     return refuse(errors, word, "", rule, "");
   }
-  /* words of other programs for an option of this command */
-  static const char *const others[][2] = {{"--restart", "--resume"}, {"--continue", "--resume"}};
-  for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
-    if (strcmp(word, others[i][0]) == 0 &&
-        find_in(others[i][1], strlen(others[i][1]), options, num_options) != NULL)
-      return refuse(errors, word, "", "there is no such option", others[i][1]);
   pol_near near = pol_near_start(word);
   for (int i = 0; i < num_options; i++) pol_near_try(&near, options[i].name);
   for (int i = 0; i < cli_num_common_options; i++) pol_near_try(&near, cli_common_options[i].name);
@@ -266,6 +266,7 @@ static const cli_command *const commands[] = {
     &cli_modes,      //
     &cli_linearize,  //
     &cli_converge,   //
+    &cli_sweep,      //
     &cli_reproduce,  //
     &cli_check,      //
     &cli_methods,    //

@@ -5,7 +5,7 @@
 
 #include "cli/analysis.h"
 #include "cli/json_out.h"
-#include "cli/sweep.h"
+#include "cli/modes_sweep.h"
 #include "cli/terminal.h"
 
 enum { PHASES = 60 }; /* rows of the result of a mode, and one more for the full period */
@@ -185,7 +185,7 @@ static int solve(cli_analysis *a)
 static int run(const cli_args *args)
 {
   cli_analysis a;
-  if (args->sweep != NULL) return cli_sweep(args);
+  if (args->sweep != NULL) return cli_modes_sweep(args);
   const char *const names[] = {"--plot", "--orders"}, *const values[] = {args->plot, args->orders};
   for (int i = 0; i < 2; i++)
     if (values[i] != NULL)

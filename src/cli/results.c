@@ -12,6 +12,7 @@
 
 #include "cli/cli.h"
 #include "cli/json_out.h"
+#include "cli/sweep.h"
 #include "cli/terminal.h"
 
 /* Lines of the tables of channels and of events at most. */
@@ -191,6 +192,7 @@ static json_t *about_json(const about *a)
 
 static int run_info(const cli_args *args)
 {
+  if (pol_sweep_is_file(args->operand)) return cli_sweep_info(args);
   pol_result *result;
   int exit_status = cli_open_result(args->operand, args->json, &result);
   if (exit_status != CLI_DONE) return exit_status;

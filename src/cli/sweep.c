@@ -1,577 +1,402 @@
-/* polhode modes --sweep: modes over the values of a parameter, followed as curves: table, JSON, CSV
- * and a plot, which is Campbell's diagram if the parameter is a speed of rotation. */
+/* polhode sweep: the runs of a study in several processes, and under MPI on several machines.
+ *
+ * One process coordinates: it has the journal, hands out the runs in their order and appends what
+ * comes back.  A run is given to a process when that has room, so that long runs delay nobody.
+ */
+#define _POSIX_C_SOURCE 200809L
+
+#include "cli/sweep.h"
+
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include <polhode/output.h>
-#include <polhode/plot.h>
-
-#include "cli/analysis.h"
 #include "cli/json_out.h"
-#include "cli/sweep.h"
+#include "cli/sweep_pool.h"
+#include "cli/sweep_ranks.h"
 #include "cli/terminal.h"
 
-static const char command[] = "polhode modes";
-static const char same_unknowns[] =
-    "must not change the number of bodies, of state variables, or of modes of a flexible body";
-enum { MAX_VALUES = 100000, USUAL_CURVES = 6, MAX_ORDERS = 100 };
+enum { MAX_JOBS = 1024, WAIT = 200, WAIT_FOR_RANKS = 1 /* milliseconds */ };
+/* Between two lines where standard error is no terminal. */
+static const double line_seconds = 60.0;
 
-typedef struct sweep {
+/* The coordinator. */
+typedef struct sweeping {
   const cli_args *args;
-  char *name;         /* of the key, as given */
-  char *key;          /* of the override: "parameters.speed" */
-  char *unit;         /* " (rad/s)", or "" */
-  char *title, *how;  /* name of the model; what the modes are about */
-  double from, to;    /* of the values, */
-  int count;          /* their number, */
-  double *values;     /* and all of them */
-  int num_curves;     /* wanted at each value */
-  int orders;         /* lines of 1x, 2x, ... the speed */
-  char *rotor;        /* body whose speed that is; NULL: the axes of --frame */
-  double *speeds;     /* of each value, rad/s */
-  int *zeros;         /* number of zero eigenvalues of each value */
-  double unsteady;    /* the largest */
-  pol_curves *curves; /* all, of which those in `listed` are shown */
-  int num_names, num_listed, *listed;
-  char **names;               /* of all curves */
-  int num_bodies, num_states; /* of the first model, and so of all */
-  pol_body_state *bodies;     /* equilibrium of the value before */
-  double *states;
-} sweep;
+  const pol_sweep *sweep;
+  pol_sweep_store *store;
+  cli_pool *pool;
+  const cli_ranks *ranks; /* NULL: this process is alone */
+  int num_ranks, jobs;
+  int *given;        /* runs that each rank has */
+  long next, before; /* the next run; runs that were finished at the start */
+  double start, next_line;
+  cli_progress bar;
+  int reason; /* errno of a failed write */
+} sweeping;
 
-static int refuse(const sweep *s, const char *option, const char *value, const char *rule)
+/* --- progress --------------------------------------------------------------------------------- */
+
+/* The bar, or a line now and then; the share is that of the runs of this process, so that the time
+ * left is right after an interruption. */
+static void show(sweeping *s)
 {
-  return cli_refuse_one(command, s->args->json, option, value, rule);
+  const long runs = pol_sweep_count(s->sweep), done = pol_sweep_store_finished(s->store);
+  const long failed = pol_sweep_store_failed(s->store), own = done - s->before;
+  const double share = runs > s->before ? (double)own / (double)(runs - s->before) : 1.0;
+  const double now = cli_seconds();
+  snprintf(s->bar.note, sizeof s->bar.note, "  %ld of %ld runs", done, runs);
+  const size_t used = strlen(s->bar.note);
+  if (failed > 0) snprintf(s->bar.note + used, sizeof s->bar.note - used, ", %ld failed", failed);
+  cli_progress_update(&s->bar, share);
+  if (s->bar.shown || s->args->quiet || now < s->next_line || own == 0) return;
+  s->next_line = now + line_seconds;
+  const double left = (now - s->start) * (1.0 - share) / share;
+  cli_note("polhode sweep:%s, about %.0f min left", s->bar.note + 1, left / 60.0);
 }
 
-static int out_of_memory(void)
+static pol_status take(void *user, long run, const void *bytes, size_t size)
 {
-  cli_complain(command, "%s", pol_status_text(POL_NO_MEMORY));
+  sweeping *s = user;
+  const pol_status status = pol_sweep_store_add(s->store, run, bytes, size);
+  if (status == POL_IO) s->reason = errno;
+  show(s);
+  return status;
+}
+
+/* --- the coordinator -------------------------------------------------------------------------- */
+
+/* Whether there is a run that nobody has yet: s->next. */
+static int find_next(sweeping *s)
+{
+  const long runs = pol_sweep_count(s->sweep);
+  while (s->next < runs && pol_sweep_store_has(s->store, s->next)) s->next++;
+  return s->next < runs;
+}
+
+/* Gives runs to all who have room; 0 if no process can be started. */
+static int hand_out(sweeping *s)
+{
+  while (cli_pool_room(s->pool) > 0 && find_next(s)) {
+    if (!cli_pool_submit(s->pool, s->next)) return cli_pool_busy(s->pool) > 0;
+    s->next++;
+  }
+  for (int r = 1; r < s->num_ranks; r++)
+    while (s->given[r] < s->jobs * (cli_pool_depth(s->pool) + 1) && find_next(s)) {
+      s->ranks->send_run(r, s->next++);
+      s->given[r]++;
+    }
+  return 1;
+}
+
+/* Takes what other ranks have sent; *left (may be NULL) is lowered for each that has ended. */
+static pol_status collect(sweeping *s, int *left)
+{
+  pol_status status = POL_OK;
+  long size;
+  int rank;
+  int64_t run;
+  const void *bytes;
+  while (status == POL_OK && (size = s->ranks->receive_outcome(&rank, &run, &bytes)) != 0) {
+    if (size < 0) s->ranks->abort(); /* half of a message cannot be skipped */
+    if (run == CLI_RANK_END) {
+      if (left != NULL) --*left;
+      continue;
+    }
+    s->given[rank]--;
+    status = take(s, (long)run, bytes, (size_t)size);
+  }
+  return status;
+}
+
+/* Runs what is not finished yet; *started is 0 if no process could be started. */
+static pol_status coordinate(sweeping *s, int *started)
+{
+  pol_status status = POL_OK;
+  const int wait = s->num_ranks > 1 ? WAIT_FOR_RANKS : WAIT;
+  s->before = pol_sweep_store_finished(s->store);
+  s->start = cli_seconds();
+  s->next_line = s->start + line_seconds;
+  cli_progress_begin(&s->bar, !s->args->quiet);
+  while (status == POL_OK && !cli_stop_signal() &&
+         pol_sweep_store_finished(s->store) < pol_sweep_count(s->sweep)) {
+    *started = hand_out(s);
+    if (!*started) break;
+    status = cli_pool_wait(s->pool, wait, take, s);
+    if (status == POL_OK && s->num_ranks > 1) status = collect(s, NULL);
+  }
+  cli_progress_end(&s->bar);
+  return status;
+}
+
+/* Ends the other ranks, after what they are sending; what still arrives is kept. */
+static void dismiss(sweeping *s)
+{
+  int left = s->num_ranks - 1;
+  for (int r = 1; r < s->num_ranks; r++) s->ranks->send_run(r, CLI_RANK_END);
+  while (left > 0) {
+    collect(s, &left);
+    cli_pool_wait(s->pool, WAIT_FOR_RANKS, take, s);
+  }
+}
+
+/* Reports why a study could not be completed; the journal has all runs so far. */
+static int report_failure(const sweeping *s, const char *out, pol_status status, int started)
+{
+  if (status == POL_IO)
+    return cli_cannot_write("polhode sweep", s->args->json, "--out", out, s->reason);
+  cli_complain("polhode sweep", "%s",
+               !started ? "no process could be started" : pol_status_text(status));
   return CLI_FAILED;
 }
 
-/* --- options -------------------------------------------------------------------------------------
- */
-
-/* KEY=FROM:TO:N; a key without dots and brackets is a parameter. */
-static int read_range(sweep *s)
+static int run_study(sweeping *s, const char *out)
 {
-  static const char form[] = "must be KEY=FROM:TO:N, such as speed=0:100:21";
-  const char *text = s->args->sweep, *equal = strchr(text, '=');
-  if (equal == NULL || equal == text) return refuse(s, "--sweep", text, form);
-  char *end;
-  long count = 0;
-  s->from = strtod(equal + 1, &end);
-  int is_good = end != equal + 1 && *end == ':';
-  if (is_good) {
-    const char *to = end + 1;
-    s->to = strtod(to, &end);
-    is_good = end != to && *end == ':' && cli_read_count(end + 1, &count);
+  char message[700];
+  int started = 1;
+  s->pool = cli_pool_create(s->sweep, s->jobs);
+  s->given = calloc((size_t)s->num_ranks, sizeof *s->given);
+  if (s->pool == NULL || s->given == NULL) {
+    if (s->num_ranks > 1) s->ranks->abort();
+    return report_failure(s, out, POL_NO_MEMORY, 1);
   }
-  if (!is_good) return refuse(s, "--sweep", text, form);
-  if (!isfinite(s->from) || !isfinite(s->to) || s->from == s->to)
-    return refuse(s, "--sweep", text, "FROM and TO must be two different numbers");
-  if (count < 2 || count > MAX_VALUES)
-    return refuse(s, "--sweep", text, "N must be from 2 to 100000");
-  s->count = (int)count;
-  s->name = cli_format("%.*s", (int)(equal - text), text);
-  s->key = s->name != NULL
-               ? cli_format("%s%s", strpbrk(s->name, ".[") ? "" : "parameters.", s->name)
-               : NULL;
-  if (s->key == NULL) return out_of_memory();
-  for (int i = 0; i < s->args->num_overrides; i++) {
-    const size_t length = strlen(s->key);
-    if (strncmp(s->args->overrides[i], s->key, length) == 0 && s->args->overrides[i][length] == '=')
-      return refuse(s, "--sweep", text, "this key has a value by another option");
+  pol_status status =
+      pol_sweep_store_open(&s->store, s->sweep, out, s->args->restart, message, sizeof message);
+  if (status != POL_OK) {
+    const int full = status == POL_NO_MEMORY || (status == POL_IO && errno == ENOSPC);
+    dismiss(s);
+    cli_refuse_one("polhode sweep", s->args->json, "--out", out, message);
+    return full ? CLI_FAILED : CLI_INVALID;
   }
-  return CLI_DONE;
-}
-
-/* N or BODY:N */
-static int read_orders(sweep *s)
-{
-  const char *text = s->args->orders;
-  if (text == NULL) return CLI_DONE;
-  const char *colon = strrchr(text, ':');
-  long count;
-  if (!cli_read_count(colon != NULL ? colon + 1 : text, &count) || count > MAX_ORDERS)
-    return refuse(s, "--orders", text, "must be N or BODY:N, N from 1 to 100");
-  if (colon == NULL && s->args->frame == NULL)
-    return refuse(s, "--orders", text, "needs the rotating body, BODY:N, or --frame");
-  s->orders = (int)count;
-  if (colon != NULL) s->rotor = cli_format("%.*s", (int)(colon - text), text);
-  return colon != NULL && s->rotor == NULL ? out_of_memory() : CLI_DONE;
-}
-
-static int read_options(sweep *s)
-{
-  const cli_args *args = s->args;
-  long count = USUAL_CURVES;
-  int result = read_range(s);
-  if (result == CLI_DONE) result = read_orders(s);
-  if (result != CLI_DONE) return result;
-  if (args->count != NULL && (!cli_read_count(args->count, &count) || count > 1000))
-    return refuse(s, "--count", args->count, "must be a whole number from 1 to 1000");
-  s->num_curves = (int)count;
-  if (args->mode != NULL) return refuse(s, "--mode", args->mode, "has no meaning with --sweep");
-  if (!cli_ends_in(args->operand, ".json"))
-    return refuse(s, "--sweep", args->sweep, "needs a model file, which is read for each value");
-  if (args->out != NULL && !cli_ends_in(args->out, ".csv"))
-    return refuse(s, "--out", args->out, "must end in .csv with --sweep");
-  if (args->plot != NULL && !cli_ends_in(args->plot, ".svg") && !cli_ends_in(args->plot, ".png") &&
-      !cli_ends_in(args->plot, ".pdf"))
-    return refuse(s, "--plot", args->plot, "must end in .svg, .png or .pdf");
-  const size_t n = (size_t)s->count;
-  s->values = calloc(n, sizeof *s->values);
-  s->speeds = calloc(n, sizeof *s->speeds);
-  s->zeros = calloc(n, sizeof *s->zeros);
-  if (s->values == NULL || s->speeds == NULL || s->zeros == NULL ||
-      pol_curves_create(&s->curves) != POL_OK)
-    return out_of_memory();
-  for (int i = 0; i < s->count; i++)
-    s->values[i] = i + 1 == s->count ? s->to : s->from + (s->to - s->from) * i / (s->count - 1);
-  return CLI_DONE;
-}
-
-/* Data of the first model: its name, its size, the unit of the parameter, and files not to be
- * overwritten. */
-static int read_model_facts(sweep *s, const cli_analysis *a)
-{
-  const cli_args *args = s->args;
-  const char *unit = "";
-  int result = cli_check_model_output(command, args, "--out", args->out, a->model);
-  if (result == CLI_DONE)
-    result = cli_check_model_output(command, args, "--plot", args->plot, a->model);
-  if (result != CLI_DONE) return result;
-  s->num_bodies = pol_mechanism_num_bodies(a->model->mechanism);
-  s->num_states = pol_mechanism_num_states(a->model->mechanism);
-  for (int i = 0; i < a->model->num_parameters; i++)
-    if (strcmp(a->model->parameters[i].name, s->name) == 0) unit = a->model->parameters[i].unit;
-  s->title = cli_format("%s", a->model->name != NULL ? a->model->name : "");
-  s->unit = unit[0] != '\0' ? cli_format(" (%s)", unit) : cli_format("%s", "");
-  return s->title != NULL && s->unit != NULL ? CLI_DONE : out_of_memory();
-}
-
-/* --- the modes of one value ----------------------------------------------------------------------
- */
-
-/* Keeps the equilibrium as the start of the next one. */
-static pol_status keep_state(sweep *s, const cli_analysis *a)
-{
-  const pol_formulation *f = pol_analysis_formulation(a->analysis);
-  const pol_state *state = pol_analysis_state(a->analysis);
-  const pol_point at = pol_state_point(state);
-  if (s->bodies == NULL) s->bodies = calloc((size_t)s->num_bodies + 1, sizeof *s->bodies);
-  if (s->states == NULL) s->states = calloc((size_t)s->num_states + 1, sizeof *s->states);
-  if (s->bodies == NULL || s->states == NULL) return POL_NO_MEMORY;
-  for (int i = 0; i < s->num_bodies; i++)
-    pol_formulation_body_state(f, state->q, state->v, i, &s->bodies[i]);
-  for (int i = 0; i < s->num_states; i++) s->states[i] = pol_formulation_state_variable(f, &at, i);
-  return POL_OK;
-}
-
-/* The equilibrium near that of the value before or, without one, from the initial values. */
-static int balance(sweep *s, cli_analysis *a, const cli_args *args)
-{
-  pol_diagnostics failure = {.equation = -1};
-  pol_static_options options = pol_static_options_default();
-  pol_status status = POL_NOT_CONVERGED;
-  cli_analysis_rotate(a, &options);
-  if (s->bodies != NULL &&
-      pol_analysis_set_bodies(a->analysis, a->t, s->bodies, s->states, &failure) == POL_OK)
-    status = pol_analysis_equilibrium(a->analysis, &options, &a->report, &failure);
-  if (status != POL_OK && s->bodies != NULL) {
-    cli_analysis_close(a);
-    const int result = cli_analysis_open(a, command, args, 1);
-    if (result != CLI_DONE) return result;
-    cli_analysis_rotate(a, &options);
-  }
-  if (status != POL_OK)
-    status = pol_analysis_equilibrium(a->analysis, &options, &a->report, &failure);
-  if (status == POL_OK) status = keep_state(s, a);
-  if (status == POL_NO_MEMORY) return out_of_memory();
-  return status == POL_OK ? CLI_DONE : cli_analysis_fail(a, &failure);
-}
-
-/* The speed that the lines of orders are multiples of. */
-static int find_speed(sweep *s, const cli_analysis *a, double *speed)
-{
-  const pol_mechanism *mechanism = a->model->mechanism;
-  const pol_state *state = pol_analysis_state(a->analysis);
-  pol_near near = pol_near_start(s->rotor != NULL ? s->rotor : "");
-  const double *w = a->frame;
-  pol_body_state now;
-  for (int b = 0; b < pol_mechanism_num_bodies(mechanism) && s->rotor != NULL; b++) {
-    const char *name = pol_mechanism_body(mechanism, b)->name;
-    pol_near_try(&near, name);
-    if (strcmp(name, s->rotor) != 0) continue;
-    pol_formulation_body_state(pol_analysis_formulation(a->analysis), state->q, state->v, b, &now);
-    w = now.angular_velocity_global;
-  }
-  *speed = sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
-  if (s->rotor == NULL || w != a->frame) return CLI_DONE;
-  pol_errors errors = {0};
-  if (pol_errors_add(&errors, "--orders", s->args->orders, "there is no such body", near.best) !=
-      POL_OK)
-    return out_of_memory();
-  return cli_refuse(command, s->args->json, &errors);
-}
-
-/* Adds the modes of a state to the curves, and names them. */
-static int add_modes(sweep *s, cli_analysis *a, int index)
-{
-  pol_modes_options options = pol_modes_options_default();
-  pol_diagnostics failure = {.equation = -1};
-  pol_modes *modes = NULL;
-  options.count = 2 * s->num_curves + 4; /* those above may come down at the next values */
-  memcpy(options.frame, a->frame, sizeof options.frame);
-  if (pol_modes_create(&modes, a->analysis, &options, &failure) != POL_OK)
-    return cli_analysis_fail(a, &failure);
-  pol_status status = pol_curves_add(s->curves, modes);
-  s->zeros[index] = pol_modes_zeros(modes);
-  s->unsteady = fmax(s->unsteady, pol_modes_unsteady(modes));
-  const int count = pol_curves_count(s->curves);
-  char **names =
-      status == POL_OK ? realloc(s->names, (size_t)(count + 1) * sizeof *names) : s->names;
-  if (names == NULL && status == POL_OK) status = POL_NO_MEMORY;
-  if (status == POL_OK) s->names = names;
-  for (int c = 0; c < count && status == POL_OK; c++) {
-    const int mode = pol_curves_get(s->curves, c, index).mode;
-    /* equal frequencies may have mixed shapes, "bending y, bending z", which are not at others */
-    if (mode < 0 || (c < s->num_names && strchr(s->names[c], ',') == NULL)) continue;
-    char text[200] = "";
-    pol_modes_name(modes, mode, text, sizeof text);
-    if (c < s->num_names && strchr(text, ',') != NULL) continue;
-    char *name = cli_format("%s", text);
-    if (name == NULL) {
-      status = POL_NO_MEMORY;
-    } else if (c < s->num_names) {
-      free(s->names[c]);
-      s->names[c] = name;
-    } else {
-      s->names[s->num_names++] = name;
-    }
-  }
-  pol_modes_free(&modes);
-  if (status == POL_BAD_ARGUMENT) return refuse(s, "--sweep", s->args->sweep, same_unknowns);
-  return status == POL_OK ? CLI_DONE : out_of_memory();
-}
-
-static int solve_value(sweep *s, int index)
-{
-  const int more = s->args->num_overrides;
-  cli_args args = *s->args;
-  char **overrides = calloc((size_t)more + 1, sizeof *overrides);
-  char *own = cli_format("%s=%.17g", s->key, s->values[index]);
-  cli_analysis a = {0};
-  int result = overrides != NULL && own != NULL ? CLI_DONE : out_of_memory();
-  if (result == CLI_DONE) {
-    if (more > 0) memcpy(overrides, s->args->overrides, (size_t)more * sizeof *overrides);
-    overrides[more] = own;
-    args.overrides = overrides;
-    args.num_overrides = more + 1;
-    result = cli_analysis_open(&a, command, &args, args.is_static);
-  }
-  if (result == CLI_DONE && index == 0) result = read_model_facts(s, &a);
-  if (result == CLI_DONE && (pol_mechanism_num_bodies(a.model->mechanism) != s->num_bodies ||
-                             pol_mechanism_num_states(a.model->mechanism) != s->num_states))
-    result = refuse(s, "--sweep", args.sweep, same_unknowns);
-  if (result == CLI_DONE && args.is_static) result = balance(s, &a, &args);
-  if (result == CLI_DONE) result = find_speed(s, &a, &s->speeds[index]);
-  if (result == CLI_DONE) result = add_modes(s, &a, index);
-  /* a speed of zero may be the first value: the others say more */
-  if (result == CLI_DONE) {
-    free(s->how);
-    s->how = cli_format("%s, t = %.10g s", a.how, a.t);
-    if (s->how == NULL) result = out_of_memory();
-  }
-  if (result != CLI_DONE) cli_note("%s: at %s = %.10g", command, s->name, s->values[index]);
-  cli_analysis_close(&a);
-  free(overrides);
-  free(own);
-  return result;
-}
-
-/* Curves that belong to the lowest modes at any value. */
-static int list_curves(sweep *s)
-{
-  s->listed = calloc((size_t)s->num_names + 1, sizeof *s->listed);
-  if (s->listed == NULL) return out_of_memory();
-  for (int c = 0; c < s->num_names; c++)
-    for (int i = 0; i < s->count; i++) {
-      const int mode = pol_curves_get(s->curves, c, i).mode;
-      if (mode < 0 || mode - s->zeros[i] >= s->num_curves) continue;
-      s->listed[s->num_listed++] = c;
-      break;
-    }
-  return CLI_DONE;
-}
-
-/* --- the report ----------------------------------------------------------------------------------
- */
-
-/* One table of a quantity, eight curves wide. */
-static void print_table(const sweep *s, const char *title, int is_damping)
-{
-  enum { WIDE = 8 };
-  for (int first = 0; first < s->num_listed; first += WIDE) {
-    const int end = first + WIDE < s->num_listed ? first + WIDE : s->num_listed;
-    printf("\n  %s\n  ", title);
-    printf("%12.12s", s->name);
-    for (int k = first; k < end; k++) printf("  %9d", k + 1);
-    putchar('\n');
-    for (int i = 0; i < s->count; i++) {
-      printf("  %12.6g", s->values[i]);
-      for (int k = first; k < end; k++) {
-        const pol_curve_point p = pol_curves_get(s->curves, s->listed[k], i);
-        if (p.mode < 0)
-          printf("  %9s", "-");
-        else
-          printf("  %9.*g", is_damping ? 4 : 7, is_damping ? p.damping : p.frequency);
-      }
-      putchar('\n');
-    }
-  }
-}
-
-/* Whether any mode has damping, or grows. */
-static int is_damped(const sweep *s)
-{
-  for (int k = 0; k < s->num_listed; k++)
-    for (int i = 0; i < s->count; i++) {
-      const pol_curve_point p = pol_curves_get(s->curves, s->listed[k], i);
-      if (p.mode >= 0 && fabs(p.damping) > 1e-9) return 1;
-    }
-  return 0;
-}
-
-static void print_sweep(const sweep *s)
-{
-  cli_print_model(s->title, s->args->operand);
-  cli_print_row("about", "%s", s->how);
-  cli_print_row("sweep", "%s%s from %.10g to %.10g, %d values", s->name, s->unit, s->from, s->to,
-                s->count);
-  if (s->num_listed == 0) cli_print_row("curves", "none: nothing can vibrate");
-  for (int k = 0; k < s->num_listed; k++) {
-    char label[40];
-    double least = 1.0;
-    for (int i = 0; i < s->count; i++) {
-      const pol_curve_point p = pol_curves_get(s->curves, s->listed[k], i);
-      if (p.mode >= 0) least = fmin(least, p.similarity);
-    }
-    snprintf(label, sizeof label, "curve %d", k + 1);
-    /* curves of shapes that change much from one value to the next may be mixed up */
-    cli_print_row(label, "%s%s", s->names[s->listed[k]],
-                  least < 0.5 ? " (its shape changes much between two values)" : "");
-  }
-  print_table(s, "frequency, Hz", 0);
-  if (is_damped(s)) print_table(s, "damping ratio", 1);
-  if (s->args->out != NULL) cli_print_row("table", "%s", s->args->out);
-  if (s->args->plot != NULL) cli_print_row("plot", "%s", s->args->plot);
-}
-
-static json_t *sweep_json(const sweep *s)
-{
-  json_t *curves = json_array();
-  for (int k = 0; k < s->num_listed; k++) {
-    json_t *frequency = json_array(), *damping = json_array(), *eigenvalue = json_array(),
-           *similarity = json_array();
-    for (int i = 0; i < s->count; i++) {
-      const pol_curve_point p = pol_curves_get(s->curves, s->listed[k], i);
-      cli_json_append(&frequency, cli_json_number(p.frequency));
-      cli_json_append(&damping, cli_json_number(p.damping));
-      cli_json_append(&eigenvalue, cli_json_numbers((double[]){p.re, p.im}, 2));
-      cli_json_append(&similarity, cli_json_number(p.mode >= 0 ? p.similarity : (double)NAN));
-    }
-    cli_json_append(&curves, json_pack("{s:o, s:o, s:o, s:o, s:o}", "name",
-                                       cli_json_text(s->names[s->listed[k]]), "frequency",
-                                       frequency, "damping_ratio", damping, "eigenvalue",
-                                       eigenvalue, "similarity", similarity));
-  }
-  json_t *object = json_pack("{s:s, s:o, s:o, s:o, s:o}", "status", "done", "name",
-                             cli_json_text(s->title), "source", cli_json_text(s->args->operand),
-                             "about", cli_json_text(s->how), "key", cli_json_text(s->name));
-  cli_json_set(&object, "values", cli_json_numbers(s->values, s->count));
-  cli_json_set(&object, "rotation_speeds", cli_json_numbers(s->speeds, s->count));
-  cli_json_set(&object, "unsteady", cli_json_number(s->unsteady));
-  cli_json_set(&object, "curves", curves);
-  return object;
-}
-
-static int write_csv(const sweep *s)
-{
-  const char *path = s->args->out;
-  errno = 0;
-  FILE *file = fopen(path, "w");
-  if (file == NULL) return cli_cannot_write(command, s->args->json, "--out", path, errno);
-  fprintf(file, "%s,rotation_speed", s->name);
-  for (int k = 1; k <= s->num_listed; k++)
-    fprintf(file, ",curve_%d.frequency,curve_%d.damping,curve_%d.re,curve_%d.im", k, k, k, k);
-  for (int i = 0; i < s->count; i++) {
-    fprintf(file, "\n%.17g,%.17g", s->values[i], s->speeds[i]);
-    for (int k = 0; k < s->num_listed; k++) {
-      const pol_curve_point p = pol_curves_get(s->curves, s->listed[k], i);
-      if (p.mode < 0)
-        fputs(",,,,", file);
-      else
-        fprintf(file, ",%.17g,%.17g,%.17g,%.17g", p.frequency, p.damping, p.re, p.im);
-    }
-  }
-  fputc('\n', file);
-  const pol_status status = pol_output_close(file, path, POL_OK);
-  return status == POL_OK ? CLI_DONE
-                          : cli_cannot_write(command, s->args->json, "--out", path, errno);
-}
-
-/* The series of a plot: frequencies of the curves, lines of orders, damping of the curves. */
-typedef struct diagram {
-  size_t n, curves, orders;
-  double *y; /* n numbers of each series */
-  pol_series *series;
-  pol_note *notes;    /* "1x" of each order */
-  char (*labels)[96]; /* of the curves, then of the orders */
-  double highest;     /* frequency */
-} diagram;
-
-static pol_status make_curves(const sweep *s, diagram *d)
-{
-  *d = (diagram){
-      .n = (size_t)s->count, .curves = (size_t)s->num_listed, .orders = (size_t)s->orders};
-  d->y = calloc((2 * d->curves + d->orders) * d->n + 1, sizeof *d->y);
-  d->series = calloc(2 * d->curves + d->orders + 1, sizeof *d->series);
-  d->notes = calloc(d->orders + 1, sizeof *d->notes);
-  d->labels = calloc(d->curves + d->orders + 1, sizeof *d->labels);
-  if (d->y == NULL || d->series == NULL || d->notes == NULL || d->labels == NULL)
-    return POL_NO_MEMORY;
-  for (size_t k = 0; k < d->curves; k++) {
-    pol_series *frequency = &d->series[k], *damping = &d->series[d->curves + d->orders + k];
-    double *f = d->y + k * d->n, *z = d->y + (d->curves + d->orders + k) * d->n;
-    snprintf(d->labels[k], sizeof d->labels[k], "%d %s", (int)k + 1, s->names[s->listed[k]]);
-    *frequency =
-        (pol_series){.x = s->values, .y = f, .count = d->n, .label = d->labels[k], .color = 0};
-    *damping = (pol_series){.x = s->values, .y = z, .count = d->n};
-    pol_series_look(frequency, (int)k);
-    pol_series_look(damping, (int)k);
-    for (size_t i = 0; i < d->n; i++) {
-      const pol_curve_point p = pol_curves_get(s->curves, s->listed[k], (int)i);
-      f[i] = p.frequency;
-      z[i] = p.damping;
-      if (p.mode >= 0) d->highest = fmax(d->highest, p.frequency);
-    }
-  }
-  return POL_OK;
-}
-
-/* Lines of orders, as far as there are curves. */
-static void make_orders(const sweep *s, diagram *d)
-{
-  for (size_t k = 0; k < d->orders; k++) {
-    double *y = d->y + (d->curves + k) * d->n;
-    char *label = d->labels[d->curves + k];
-    size_t last = 0;
-    for (size_t i = 0; i < d->n; i++) {
-      const double frequency = (double)(k + 1) * s->speeds[i] / (8.0 * atan(1.0));
-      const int is_shown = frequency <= 1.05 * d->highest;
-      y[i] = is_shown ? frequency : (double)NAN;
-      if (is_shown) last = i;
-    }
-    d->series[d->curves + k] = (pol_series){.x = s->values,
-                                            .y = y,
-                                            .count = d->n,
-                                            .line = POL_LINE_DOTTED,
-                                            .color = POL_PLOT_COLORS - 1};
-    snprintf(label, sizeof *d->labels, "%dx", (int)k + 1);
-    d->notes[k] = (pol_note){.x = s->values[last], .y = y[last], .anchor = 1, .text = label};
-  }
-}
-
-/* Frequencies with the lines of orders and, if there is any, damping below them. */
-static int write_plot(const sweep *s)
-{
-  diagram d;
-  char *x_label = cli_format("%s%s", s->name, s->unit);
-  pol_panel panels[2] = {pol_panel_default(), pol_panel_default()};
-  pol_figure figure = pol_figure_default();
-  pol_status status = make_curves(s, &d);
-  if (x_label == NULL) status = POL_NO_MEMORY;
-  if (status == POL_OK) {
-    make_orders(s, &d);
-    panels[0].series = d.series;
-    panels[0].num_series = (int)(d.curves + d.orders);
-    panels[0].notes = d.notes;
-    panels[0].num_notes = (int)d.orders;
-    panels[0].y.label = "frequency (Hz)";
-    panels[0].y.max = 1.05 * d.highest;
-    panels[0].legend = POL_LEGEND_BESIDE;
-    panels[1].series = d.series + d.curves + d.orders;
-    panels[1].num_series = (int)d.curves;
-    panels[1].y.label = "damping ratio";
-    figure.title = s->title;
-    figure.x.label = x_label;
-    figure.panels = panels;
-    figure.num_panels = is_damped(s) ? 2 : 1;
-    figure.width = 860;
-    if (figure.num_panels == 2) figure.height = 620;
-    errno = 0;
-    status = pol_figure_write(&figure, s->args->plot);
-  }
-  const int reason = errno;
-  free(d.y);
-  free(d.series);
-  free(d.notes);
-  free(d.labels);
-  free(x_label);
-  if (status == POL_OK) return CLI_DONE;
-  return status == POL_NO_MEMORY
-             ? out_of_memory()
-             : cli_cannot_write(command, s->args->json, "--plot", s->args->plot, reason);
-}
-
-/* --- the sweep -----------------------------------------------------------------------------------
- */
-
-static int solve(sweep *s)
-{
-  const cli_args *args = s->args;
-  cli_progress progress;
-  char text[480];
-  int result = read_options(s);
-  if (result != CLI_DONE) return result;
   cli_catch_signals();
-  cli_progress_begin(&progress, !args->quiet && !args->json);
-  for (int i = 0; i < s->count && result == CLI_DONE; i++) {
-    cli_progress_update(&progress, (double)i / s->count);
-    result = cli_stop_signal() ? CLI_SIGNALLED + cli_stop_signal() : solve_value(s, i);
+  status = coordinate(s, &started);
+  const double seconds = cli_seconds() - s->start;
+  dismiss(s);
+  errno = 0;
+  const pol_status closed = pol_sweep_store_close(&s->store);
+  if (status == POL_OK && closed == POL_IO) s->reason = errno;
+  if (status == POL_OK) status = closed;
+  if (status != POL_OK || !started) return report_failure(s, out, status, started);
+  const cli_sweep_outcome outcome = {.out = out,
+                                     .runs = pol_sweep_count(s->sweep),
+                                     .before = s->before,
+                                     .processes = s->jobs * s->num_ranks,
+                                     .seconds = seconds,
+                                     .stopped = cli_stop_signal()};
+  return cli_sweep_report(s->args, &outcome);
+}
+
+/* --- other ranks ------------------------------------------------------------------------------ */
+
+static pol_status send(void *user, long run, const void *bytes, size_t size)
+{
+  const cli_ranks *ranks = user;
+  ranks->send_outcome(run, bytes, size);
+  return POL_OK;
+}
+
+/* Computes what rank 0 sends, until it sends the end; what is under way then is dropped. */
+static void serve_rank(const cli_ranks *ranks, const pol_sweep *sweep, int jobs)
+{
+  cli_pool *pool = cli_pool_create(sweep, jobs);
+  /* rank 0 does not send more than this */
+  enum { DEPTH = 32 };
+  int64_t *waiting = calloc((size_t)jobs * DEPTH, sizeof *waiting), run = 0;
+  int count = 0;
+  cli_catch_signals(); /* rank 0 decides */
+  while (pool != NULL && waiting != NULL && run != CLI_RANK_END) {
+    while (run != CLI_RANK_END && ranks->receive_run(&run))
+      if (run != CLI_RANK_END && count < jobs * DEPTH) waiting[count++] = run;
+    while (count > 0 && cli_pool_room(pool) > 0 && cli_pool_submit(pool, (long)waiting[0]))
+      memmove(waiting, waiting + 1, (size_t)--count * sizeof *waiting);
+    if (cli_pool_wait(pool, WAIT_FOR_RANKS, send, (void *)(uintptr_t)ranks) != POL_OK) break;
   }
-  cli_progress_end(&progress);
-  if (result == CLI_DONE) result = list_curves(s);
-  if (result != CLI_DONE) return result;
-  if (cli_unsteady_text(s->unsteady, text, sizeof text)) cli_note("%s: warning: %s", command, text);
-  if (args->out != NULL) result = write_csv(s);
-  if (result == CLI_DONE && args->plot != NULL) result = write_plot(s);
-  if (result == CLI_DONE && args->json)
-    result = cli_json_print(sweep_json(s)) == 0 ? CLI_DONE : CLI_FAILED;
-  else if (result == CLI_DONE && !args->quiet)
-    print_sweep(s);
+  cli_pool_free(&pool);
+  free(waiting);
+  if (run == CLI_RANK_END)
+    ranks->send_outcome(CLI_RANK_END, "", 1);
+  else
+    ranks->abort();
+}
+
+/* Gives the study to the other ranks: its text and that of the model, one after the other; nothing
+ * if it is invalid.  A model with data files is read by each rank. */
+static int share_study(const cli_ranks *ranks, const pol_sweep *sweep)
+{
+  void *bytes = "";
+  size_t size = 0;
+  char *both = NULL;
+  if (sweep != NULL) {
+    const char *study = pol_sweep_study(sweep), *model = pol_sweep_model(sweep);
+    const size_t first = strlen(study) + 1, second = strlen(model) + 1;
+    both = malloc(1 + first + second);
+    if (both != NULL) {
+      both[0] = pol_sweep_needs_files(sweep) ? 'f' : 't';
+      memcpy(both + 1, study, first);
+      memcpy(both + 1 + first, model, second);
+      bytes = both;
+      size = 1 + first + second;
+    }
+  }
+  ranks->share(&bytes, &size);
+  free(both);
+  return sweep == NULL || size > 0;
+}
+
+static int run_rank(const cli_ranks *ranks, const cli_args *args, int jobs)
+{
+  void *bytes = NULL;
+  size_t size = 0;
+  pol_sweep *sweep = NULL;
+  pol_errors errors = {0};
+  ranks->share(&bytes, &size);
+  const char *text = bytes;
+  if (size > 0) {
+    const pol_status status =
+        text[0] == 'f'
+            ? pol_sweep_read_file(&sweep, args->operand, &errors)
+            : pol_sweep_read_text(&sweep, text + 1, text + 2 + strlen(text + 1), &errors);
+    if (sweep == NULL) {
+      cli_complain("polhode sweep", "%s: this rank cannot read the study: %s", args->operand,
+                   errors.count > 0 ? errors.items[0].rule : pol_status_text(status));
+      ranks->abort();
+    } else {
+      serve_rank(ranks, sweep, jobs);
+    }
+  }
+  pol_errors_clear(&errors);
+  pol_sweep_free(&sweep);
+  free(bytes);
+  return CLI_DONE;
+}
+
+/* --- the command ------------------------------------------------------------------------------ */
+
+/* The number of --jobs; without it, the cores of this machine, or one per rank.  0: it is wrong. */
+static int read_jobs(const cli_args *args, int num_ranks)
+{
+  long jobs = num_ranks > 1 ? 1 : sysconf(_SC_NPROCESSORS_ONLN);
+  if (args->jobs != NULL && (!cli_read_count(args->jobs, &jobs) || jobs > MAX_JOBS)) return 0;
+  return jobs < 1 ? 1 : jobs > MAX_JOBS ? MAX_JOBS : (int)jobs;
+}
+
+/* STUDY.h5 in the current directory, unless --out is given. */
+static char *out_path(const cli_args *args)
+{
+  if (args->out != NULL) return cli_format("%s", args->out);
+  const char *slash = strrchr(args->operand, '/'), *name = slash ? slash + 1 : args->operand;
+  const size_t length = strlen(name);
+  const int stem =
+      (int)(length > 5 && strcmp(name + length - 5, ".json") == 0 ? length - 5 : length);
+  return cli_format("%.*s.h5", stem, name);
+}
+
+/* Refuses options that are wrong, before anything runs. */
+static int check_options(const cli_args *args, int jobs, const char *out)
+{
+  if (strcmp(args->operand, "-") == 0)
+    return cli_refuse_one("polhode sweep", args->json, "", "-",
+                          "must be a file: a study that was interrupted is read again");
+  if (jobs == 0)
+    return cli_refuse_one("polhode sweep", args->json, "--jobs", args->jobs,
+                          "must be a whole number from 1 to 1024");
+  if (!cli_ends_in(out, ".h5"))
+    return cli_refuse_one("polhode sweep", args->json, "--out", out, "must end in .h5");
+  return CLI_DONE;
+}
+
+/* Reads the study and compares the options with it. */
+static int read_study(const cli_args *args, const char *out, pol_sweep **sweep)
+{
+  pol_errors errors = {0};
+  cli_list inputs = {0};
+  const pol_status status = pol_sweep_read_file(sweep, args->operand, &errors);
+  if (errors.count > 0) return cli_refuse(args->operand, args->json, &errors);
+  int result = CLI_DONE;
+  if (status != POL_OK || cli_inputs_add(&inputs, args->operand) != POL_OK ||
+      cli_inputs_add(&inputs, pol_sweep_model_path(*sweep)) != POL_OK) {
+    cli_complain("polhode sweep", "%s", pol_status_text(POL_NO_MEMORY));
+    result = CLI_FAILED;
+  }
+  if (result == CLI_DONE)
+    result = cli_check_output("polhode sweep", args->json, "--out", out, &inputs);
+  if (result == CLI_DONE && args->plot != NULL)
+    result = cli_check_output("polhode sweep", args->json, "--plot", args->plot, &inputs);
+  if (result == CLI_DONE) result = cli_sweep_check_plot(args, *sweep);
+  cli_inputs_free(&inputs);
   return result;
 }
 
-int cli_sweep(const cli_args *args)
+static int run(const cli_args *args)
 {
-  sweep s = {.args = args};
-  const int result = solve(&s);
-  for (int i = 0; i < s.num_names; i++) free(s.names[i]);
-  char *const texts[] = {s.name, s.key, s.unit, s.title, s.how, s.rotor};
-  for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) free(texts[i]);
-  free(s.names);
-  free(s.values);
-  free(s.speeds);
-  free(s.zeros);
-  free(s.listed);
-  free(s.bodies);
-  free(s.states);
-  pol_curves_free(&s.curves);
+  const cli_ranks *ranks = &cli_mpi_ranks != NULL ? &cli_mpi_ranks : NULL;
+  int rank = 0;
+  const int num_ranks = ranks != NULL ? ranks->begin(&rank) : 1;
+  sweeping s = {
+      .args = args, .ranks = ranks, .num_ranks = num_ranks, .jobs = read_jobs(args, num_ranks)};
+  if (rank > 0) {
+    const int result = run_rank(ranks, args, s.jobs > 0 ? s.jobs : 1);
+    ranks->end();
+    return result;
+  }
+  pol_sweep *sweep = NULL;
+  char *out = out_path(args);
+  int result = out != NULL ? check_options(args, s.jobs, out) : CLI_FAILED;
+  if (result == CLI_DONE) result = read_study(args, out, &sweep);
+  s.sweep = sweep;
+  if (ranks != NULL && !share_study(ranks, result == CLI_DONE ? sweep : NULL)) result = CLI_FAILED;
+  if (result == CLI_DONE) {
+    result = run_study(&s, out);
+    if (args->plot != NULL && (result == CLI_DONE || result == CLI_FAILED) &&
+        access(out, F_OK) == 0) {
+      const int drawn = cli_sweep_plot(args, out);
+      if (drawn != CLI_DONE) result = drawn;
+    }
+  }
+  cli_pool_free(&s.pool);
+  free(s.given);
+  free(out);
+  pol_sweep_free(&sweep);
+  if (ranks != NULL) ranks->end();
   return result;
 }
+
+static const cli_option options[] = {
+    {"--out", "FILE.h5", "the file of the study (default: STUDY.h5)", CLI_TEXT,
+     offsetof(cli_args, out), NULL},
+    {"--jobs", "N", "processes (default: number of cores; with MPI: one per rank)", CLI_TEXT,
+     offsetof(cli_args, jobs), NULL},
+    {"--restart", NULL, "discard what an earlier process has finished", CLI_FLAG,
+     offsetof(cli_args, restart), NULL},
+    {"--plot", "FILE.svg|FILE.png|FILE.pdf", "draw a response over one or two values that vary",
+     CLI_TEXT, offsetof(cli_args, plot), NULL},
+    {"--response", "NAME", "what --plot draws; the first one by default", CLI_TEXT,
+     offsetof(cli_args, response), NULL},
+    {"--x", "KEY", "over which value --plot draws it; the first one by default", CLI_TEXT,
+     offsetof(cli_args, x), NULL},
+    CLI_JSON_OPTION,
+};
+
+const cli_command cli_sweep = {
+    .name = "sweep",
+    .summary = "run a study: one model over many values of its parameters",
+    .operand = "STUDY.json",
+    .text = "Runs a model with all values that a study file gives: a grid, a list or a\n"
+            "random sample (latin-hypercube). The runs are shared among processes. One\n"
+            "HDF5 file has the values, the responses and how each run ended;\n"
+            "docs/studies.md describes both files.\n\n"
+            "Finished runs go to STUDY.h5.journal first. A study that was stopped or\n"
+            "killed is continued by the same command, without repeating them; the file is\n"
+            "the same in the end. A run that fails, or ends its process, is recorded with\n"
+            "its reason.\n\n"
+            "With several machines: mpirun polhode-mpi sweep STUDY.json, if polhode was\n"
+            "built with MPI.\n\n"
+            "Exit status: 0 all runs are done, 1 some have failed, 2 invalid input, 130\n"
+            "interrupted.",
+    .examples = "  polhode sweep examples/studies/heavy-top.json\n"
+                "  polhode sweep examples/studies/heavy-top.json --jobs 2 --plot spin.svg",
+    .options = options,
+    .num_options = sizeof options / sizeof options[0],
+    .run = run,
+};
