@@ -377,15 +377,15 @@ void pol_simulation_free(pol_simulation **simulation)
 
 /* --- stepping --------------------------------------------------------------------------------- */
 
-/* One step of the integrator and the search for events in it.  The solution is accepted, or stays
- * the last good one. */
-static pol_status advance(pol_simulation *sim)
+/* One step of the integrator, of variable size at most to the time `limit`, and the search for
+ * events in it.  The solution is accepted, or stays the last good one. */
+static pol_status advance(pol_simulation *sim, double limit)
 {
   const double h = poli_simulation_step_size(sim, sim->done + 1);
   poli_monitor monitor;
   poli_simulation_keep_before_end(sim);
   poli_monitor_begin(&monitor, &sim->progress, "step");
-  pol_status status = sim->variable ? pol_integrator_adapt(sim->integrator, sim->end)
+  pol_status status = sim->variable ? pol_integrator_adapt(sim->integrator, limit)
                                     : pol_integrator_step(sim->integrator, h);
   /* if the kept constraints have become dependent, another choice may help; in real time there is
    * no second attempt */
@@ -434,6 +434,20 @@ static pol_status advance(pol_simulation *sim)
   return POL_OK;
 }
 
+/* The end of a call that has stepped. */
+static pol_status end_call(pol_simulation *sim, pol_status status)
+{
+  sim->shown = status == POL_OK;
+  /* A failed step leaves the last good state; a cancelled one can be repeated. */
+  if (status != POL_OK) {
+    poli_simulation_return_to_good(sim);
+    if (status == POL_CANCELLED) return status;
+    sim->failed = status;
+  }
+  if (status != POL_OK || pol_simulation_finished(sim)) pol_simulation_review(sim);
+  return status;
+}
+
 pol_status pol_simulation_step(pol_simulation *sim)
 {
   const int every_step = sim->output.count == 0 && sim->output.step == 0.0;
@@ -459,19 +473,49 @@ pol_status pol_simulation_step(pol_simulation *sim)
       if (sim->state.t != due) status = poli_simulation_show(sim, due);
     } else {
       shown = 0;
-      status = advance(sim);
+      status = advance(sim, sim->end);
     }
   }
 
-  sim->shown = status == POL_OK;
-  /* A failed step leaves the last good state; a cancelled one can be repeated. */
-  if (status != POL_OK) {
-    poli_simulation_return_to_good(sim);
-    if (status == POL_CANCELLED) return status;
-    sim->failed = status;
+  return end_call(sim, status);
+}
+
+/* Reports a call that changes nothing. */
+static pol_status refuse_time(pol_simulation *sim, const char *rule)
+{
+  return poli_simulation_fail(sim, POL_BAD_ARGUMENT, -1, rule, "");
+}
+
+pol_status pol_simulation_step_to(pol_simulation *sim, double t)
+{
+  const double near = 1e-6; /* of a step: importers add up times with round-off */
+  const int meets = sim->variable && sim->formulation->network.num_held > 0;
+  pol_status status = POL_OK;
+  if (sim->failed != POL_OK) return sim->failed;
+  if (!isfinite(t) || t < sim->state.t) return refuse_time(sim, "the time has passed already");
+  if (pol_simulation_finished(sim)) return refuse_time(sim, "the end of the time span is reached");
+  if (t > sim->end * (1.0 + 1e-9)) return refuse_time(sim, "the time is after the end of the run");
+  t = fmin(t, sim->end);
+
+  /* as pol_simulation_step with one output time, but events are no stops */
+  for (int shown = 0; status == POL_OK && !shown && !pol_simulation_finished(sim);) {
+    const double size = sim->t - sim->t_before;
+    const double due = fabs(t - sim->t) <= near * size ? sim->t : t;
+    double when = 0.0;
+    const int event = poli_simulation_next_event(sim, &when);
+    if (event >= 0 && when <= due) {
+      status = poli_simulation_stop_at(sim, event, when);
+    } else if (due <= sim->t) {
+      shown = 1;
+      sim->event = -1;
+      sim->seen = due;
+      sim->in_step = sim->in_step && due < sim->t;
+      if (sim->state.t != due) status = poli_simulation_show(sim, due);
+    } else {
+      status = advance(sim, meets ? t : sim->end);
+    }
   }
-  if (status != POL_OK || pol_simulation_finished(sim)) pol_simulation_review(sim);
-  return status;
+  return end_call(sim, status);
 }
 
 /* --- results ---------------------------------------------------------------------------------- */
