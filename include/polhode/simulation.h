@@ -249,6 +249,45 @@ const pol_simulation_event *pol_simulation_get_event(const pol_simulation *simul
 /* "record", "reset" or "stop"; NULL for an invalid action. */
 const char *pol_event_action_name(pol_event_action action);
 
+/* A sampled controller: a function that is called at t = 0 and at the multiples of a period, where
+ * steps end.  It reads variables of the model and sets inputs of the model (pol_variable.input),
+ * which keep their values until the next call: forces, drives, states and events read them in
+ * expressions.  A row at the time of a call has the values after it.  Controllers with a call at
+ * the same time are called in the order in which they were added; each reads what those before it
+ * have set.  Reactions that they read are those before the jump. */
+typedef struct pol_sampled_controller {
+  const char *name; /* for messages and saved states */
+  double period;    /* s */
+  int num_inputs;
+  const int *inputs; /* indices of variables that are read */
+  int num_outputs;
+  const int *outputs; /* indices of variables with pol_variable.input that are set */
+  /* Computes outputs, which hold the present values before, from inputs, both in the order of these
+   * lists, at time t.  POL_CALLBACK, or another status but POL_OK: the run fails; the reason, a
+   * phrase, goes to message, of `size` bytes. */
+  pol_status (*sample)(double t, const double *inputs, double *outputs, char *message, size_t size,
+                       void *user);
+  /* The state of the controller as bytes, for pol_simulation_save: with bytes NULL, *size is set to
+   * their number; otherwise *size is the room there, and is set to what is written.  load restores
+   * it.  Both NULL: it has no state, or one that cannot be saved. */
+  pol_status (*save)(void *bytes, size_t *size, void *user);
+  pol_status (*load)(const void *bytes, size_t size, void *user);
+  int cannot_save; /* 1: it has a state that cannot be saved; pol_simulation_save then fails */
+  void *user;
+} pol_sampled_controller;
+
+/* Adds a controller, which is copied with its lists, to a simulation without steps, calls it for
+ * t = 0 and starts again from the same initial values with what it sets; a start in the static
+ * equilibrium is found before, with the first values of the inputs.  POL_BAD_ARGUMENT: the
+ * controller is not valid, a step has been made, or steps are reversible; POL_NO_MEMORY; in both
+ * cases nothing has changed.  After another failure, of the controller or of the start, the
+ * simulation cannot be stepped.  pol_simulation_diagnostics has the reason. */
+pol_status pol_simulation_add_controller(pol_simulation *simulation,
+                                         const pol_sampled_controller *controller);
+/* The name of a controller whose state cannot be saved, so that the simulation cannot; NULL if
+ * there is none. */
+const char *pol_simulation_unsaved(const pol_simulation *simulation);
+
 /* Advances to the next output time or event: one step, or as many as needed.  Allocates nothing
  * beyond what integrator.h says of steps.
  *
@@ -279,7 +318,8 @@ pol_status pol_simulation_step_to(pol_simulation *simulation, double t);
 /* The state as bytes, to continue later or in another process.  With bytes NULL, *size is set to
  * the number of bytes; otherwise *size is the room there, and is set to what is written.  The
  * continued run gives the bits of the uninterrupted one, on the same machine with the same build.
- * Call it between steps.  POL_BAD_ARGUMENT: there is too little room, or the simulation has failed.
+ * Call it between steps.  POL_BAD_ARGUMENT: there is too little room, the simulation has failed, or
+ * a controller cannot be saved (pol_simulation_unsaved).
  */
 pol_status pol_simulation_save(pol_simulation *simulation, void *bytes, size_t *size);
 /* Makes the simulation keep a copy of its state from before the end of the time span has an effect
@@ -287,10 +327,10 @@ pol_status pol_simulation_save(pol_simulation *simulation, void *bytes, size_t *
  * that they can be continued to a later end.  Call it before the first step. */
 pol_status pol_simulation_allow_later_end(pol_simulation *simulation);
 /* Continues from a saved state: into a new simulation, without steps, of the same mechanism and
- * settings, with the same events added.  The end may be later: the run then continues from before
- * the last steps of the old one, which the old end had an effect on, with the bits of a run that
- * had the later end at once.  With steps of variable size this is one whose control.span is the old
- * end, unless control.span is given.
+ * settings, with the same events and controllers added.  The end may be later: the run then
+ * continues from before the last steps of the old one, which the old end had an effect on, with the
+ * bits of a run that had the later end at once.  With steps of variable size this is one whose
+ * control.span is the old end, unless control.span is given.
  *
  * POL_BAD_ARGUMENT: the bytes are damaged, or belong to another model, other settings or another
  * version; the reason, with the name of what differs, goes to message (NULL only if message_size is
@@ -392,8 +432,8 @@ typedef struct pol_channel {
  *                                          satisfy the joint without constraints
  *     FORCE.force.x .y .z                  of a support, spring-damper or drag, on its body or that
  *                                          of its second marker, global axes, N
- *     BEAM.strain.x .curvature.x           of a beam element, and y, z: against the relaxed beam, in
- *     BEAM.force_local.x .torque_local.x   axes of the section; forces and moments in the section
+ *     BEAM.strain.x .curvature.x           of a beam element, and y, z: against the relaxed beam,
+ * in BEAM.force_local.x .torque_local.x   axes of the section; forces and moments in the section
  *     FORCE.force or FORCE.torque          of a joint-spring, on the body of the second marker of
  *                                          its joint along or about the axis, N or N m
  *     DRIVE.force or DRIVE.torque          on the body of the second marker along or about z

@@ -93,6 +93,11 @@ void poli_integrator_keep_span(pol_integrator *integrator, double span)
   control->options.span = control->span > 0.0 ? control->span : span;
 }
 
+void poli_integrator_expect_span(pol_integrator *integrator, double span)
+{
+  integrator->control->span = fmax(integrator->control->span, span);
+}
+
 /* The step that the controller plans, before it is shortened to meet t_end. */
 static pol_status plan(pol_integrator *s, double *h)
 {

@@ -92,6 +92,8 @@ double poli_integrator_planned_step(const pol_integrator *integrator);
 /* Variable steps stay those of the time span so far, `span` before the first one, although the end
  * is a later one now. */
 void poli_integrator_keep_span(pol_integrator *integrator, double span);
+/* The time to be covered from now on, where the t_end of the next steps is only part of the way. */
+void poli_integrator_expect_span(pol_integrator *integrator, double span);
 
 /* Newton iterations are solved so many times per step. */
 int poli_integrator_num_substeps(const pol_integrator *integrator);

@@ -20,6 +20,8 @@
 
 #include <polhode/convergence.h>
 
+#include "simulation/parts.h"
+
 /* The order by which errors of positions fall, as far as it is relied on: high orders show at small
  * steps only. */
 static int reliable_order(const pol_options *options)
@@ -130,6 +132,11 @@ pol_status pol_accuracy_estimate(const pol_simulation *finished, const pol_setti
   pol_settings coarse = *settings;
   pol_simulation *second = NULL, *third = NULL;
   const int order = reliable_order(&settings->options);
+  if (finished->num_controllers > 0) {
+    snprintf(accuracy->reason, sizeof accuracy->reason,
+             "the run has controllers, which other runs would need too");
+    return POL_OK;
+  }
   /* only the end is compared; events between are those of the run */
   coarse.output = (pol_output){.count = 1, .times = &settings->end};
   const double expected = coarsen(&coarse, order);

@@ -131,6 +131,7 @@ static void archive_simulation(pol_simulation *sim, poli_archive *archive)
   POLI_ARCHIVE(archive, sim->diagnostics);
   poli_watch_archive(sim->watch, archive);
   poli_integrator_archive(sim->integrator, archive);
+  poli_controllers_archive(sim, archive);
 }
 
 /* --- the calls of a user ---------------------------------------------------------------------- */
@@ -147,8 +148,9 @@ pol_status pol_simulation_save(pol_simulation *simulation, void *bytes, size_t *
   const size_t room = *size, numbers = poli_identity_size(sim), before = size_before(sim);
   poli_archive archive = {.mode = POLI_ARCHIVE_MEASURE};
   header h;
-  if (sim->failed) return POL_BAD_ARGUMENT;
+  if (sim->failed || pol_simulation_unsaved(sim)) return POL_BAD_ARGUMENT;
   archive_simulation(sim, &archive);
+  if (archive.status) return archive.status;
   const size_t list = numbers * sizeof(uint64_t), data = archive.used;
   *size = sizeof h + list + data + before;
   if (!bytes) return POL_OK;

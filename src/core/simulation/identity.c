@@ -255,14 +255,15 @@ static int list_settings(const pol_simulation *sim, setting *list)
 
 /* --- the list --------------------------------------------------------------------------------- */
 
-/* method, formulation, elements of each kind, events; then the settings; then the elements, gravity
- * and the initial values; then the events. */
-enum { METHOD, FORMULATION, COUNTS, EVENTS = COUNTS + NUM_KINDS, SETTINGS };
+/* method, formulation, elements of each kind, events, controllers; then the settings; then the
+ * elements and gravity; then the events and controllers; then the initial values. */
+enum { METHOD, FORMULATION, COUNTS, EVENTS = COUNTS + NUM_KINDS, CONTROLLERS, SETTINGS };
 
 size_t poli_identity_size(const pol_simulation *sim)
 {
   setting list[MAX_SETTINGS];
-  size_t size = SETTINGS + (size_t)list_settings(sim, list) + 2 + (size_t)sim->num_events;
+  size_t size = SETTINGS + (size_t)list_settings(sim, list) + 2 + (size_t)sim->num_events +
+                (size_t)sim->num_controllers;
   for (int k = 0; k < NUM_KINDS; k++) size += (size_t)kinds[k].count(sim->mechanism);
   return size;
 }
@@ -275,6 +276,7 @@ void poli_identity_fill(const pol_simulation *sim, uint64_t *identity)
   identity[METHOD] = poli_hash(0, sim->options.method, strlen(sim->options.method));
   identity[FORMULATION] = (uint64_t)sim->formulation->kind;
   identity[EVENTS] = (uint64_t)sim->num_events;
+  identity[CONTROLLERS] = (uint64_t)sim->num_controllers;
   uint64_t *to = identity + SETTINGS;
   for (int i = 0; i < num_settings; i++) *to++ = bits_of(list[i].value);
   for (int k = 0; k < NUM_KINDS; k++) {
@@ -296,6 +298,15 @@ void poli_identity_fill(const pol_simulation *sim, uint64_t *identity)
     POLI_ARCHIVE(&hash, event.direction);
     POLI_ARCHIVE(&hash, event.action);
     add_text(&hash, event.name);
+    *to++ = hash.hash;
+  }
+  for (int i = 0; i < sim->num_controllers; i++) {
+    poli_archive hash = {.mode = POLI_ARCHIVE_HASH};
+    pol_sampled_controller c = sim->controllers[i].controller;
+    add_text(&hash, c.name);
+    POLI_ARCHIVE(&hash, c.period);
+    poli_archive_bytes(&hash, (void *)c.inputs, (size_t)c.num_inputs * sizeof *c.inputs);
+    poli_archive_bytes(&hash, (void *)c.outputs, (size_t)c.num_outputs * sizeof *c.outputs);
     *to++ = hash.hash;
   }
   *to++ = sim->first_values;
@@ -333,10 +344,13 @@ static int find_setting(const pol_simulation *sim, const uint64_t *saved, const 
              pol_formulation_name(sim->formulation->kind));
     return 1;
   }
-  for (int k = 0; k <= NUM_KINDS; k++) {
+  for (int k = 0; k <= NUM_KINDS + 1; k++) {
     if (saved[COUNTS + k] == own[COUNTS + k]) continue;
     snprintf(message, size, "it belongs to another model: it has %llu %s, here there are %llu",
-             (unsigned long long)saved[COUNTS + k], k < NUM_KINDS ? kinds[k].many : "events",
+             (unsigned long long)saved[COUNTS + k],
+             k < NUM_KINDS    ? kinds[k].many
+             : k == NUM_KINDS ? "events"
+                              : "controllers",
              (unsigned long long)own[COUNTS + k]);
     return 1;
   }
@@ -388,6 +402,11 @@ int poli_identity_compare(const pol_simulation *sim, const uint64_t *saved, size
   for (int i = 0; i < sim->num_events; i++, at++) {
     if (saved[at] == own[at]) continue;
     print_element(message, size, "event", sim->events[i].event.name, i);
+    return 0;
+  }
+  for (int i = 0; i < sim->num_controllers; i++, at++) {
+    if (saved[at] == own[at]) continue;
+    print_element(message, size, "controller", sim->controllers[i].name, i);
     return 0;
   }
   if (saved[at] == own[at]) return 1;

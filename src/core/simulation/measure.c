@@ -356,6 +356,21 @@ pol_status poli_simulation_show(pol_simulation *sim, double t)
   return POL_OK;
 }
 
+pol_status poli_simulation_forces_jump(pol_simulation *sim)
+{
+  poli_instant now;
+  pol_power power;
+  const pol_status status = measure_residuals(sim, &sim->state, 1, &now);
+  if (status != POL_OK) return status;
+  poli_instant_power(&now, &power);
+  power.drives = sim->power.drives; /* the reactions after the jump are those of the next step */
+  /* the work up to here is known: a step without length follows */
+  sim->t_before = sim->t;
+  sim->work_before = sim->work;
+  sim->power = sim->power_before = sim->power_middle = power;
+  return POL_OK;
+}
+
 pol_status pol_simulation_hold_loads(pol_simulation *simulation, double t, double factor)
 {
   pol_simulation *sim = simulation;

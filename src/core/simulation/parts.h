@@ -1,8 +1,8 @@
 /* A simulation under way, shared by the files that implement it: simulation.c (life cycle, initial
  * values, steps to the next stop), settings.c (settings, steps, output times), measure.c (the
  * solution, residuals, energy, work, invariants), checks.c (what can be wrong with a solution),
- * doubts.c (warnings about a run), events.c (events and resets), identity.c and checkpoint.c (the
- * state as bytes).
+ * doubts.c (warnings about a run), events.c (events and resets), controllers.c (sampled
+ * controllers), identity.c and checkpoint.c (the state as bytes).
  */
 #ifndef POLHODE_SIMULATION_PARTS_H
 #define POLHODE_SIMULATION_PARTS_H
@@ -57,6 +57,14 @@ typedef struct poli_extremes {
   int steps_after;                 /* a singular position */
 } poli_extremes;
 
+/* A controller and its samples; see controllers.c. */
+typedef struct poli_sampled {
+  pol_sampled_controller controller; /* lists and name are copies, */
+  void *memory;                      /* which are here */
+  const char *name;
+  int64_t samples; /* so far; the next one is at that many periods */
+} poli_sampled;
+
 /* Search for singular positions; see watch.c. */
 typedef struct poli_watch poli_watch;
 
@@ -106,6 +114,12 @@ struct pol_simulation {
   double seen;        /* not before this time */
   double crowd_start; /* resets since then, */
   long crowd;         /* and their number */
+
+  /* Sampled controllers, and room for the numbers of one sample. */
+  poli_sampled *controllers;
+  int num_controllers;
+  double *sampled;
+  size_t sampled_room;
 
   void *memory;       /* holds the arrays of numbers below, */
   size_t memory_size; /* so many bytes */
@@ -243,6 +257,10 @@ void poli_invariants_set(int count, pol_invariant *invariants, double energy,
 void poli_invariants_measure(int count, pol_invariant *invariants, int first,
                              double last[POL_MAX_INVARIANTS]);
 
+/* After forces have jumped at the end of the last step, which is shown: the power at the start of
+ * the next one is that with the new forces. */
+pol_status poli_simulation_forces_jump(pol_simulation *sim);
+
 /* Keeps the present solution and summary as the last good ones; returns to them. */
 void poli_simulation_keep_good(pol_simulation *sim);
 void poli_simulation_return_to_good(pol_simulation *sim);
@@ -324,6 +342,20 @@ void poli_simulation_doubt_step(pol_simulation *sim, long done);
 int poli_simulation_find_input(const pol_formulation *formulation, int variable);
 /* As pol_simulation_set_input, by that number. */
 pol_status poli_simulation_set_input(pol_simulation *sim, int input, double value);
+
+/* --- controllers.c ---------------------------------------------------------------------------- */
+
+/* The time of the next sample, or the end. */
+double poli_controllers_next(const pol_simulation *sim);
+/* Whether a controller has a sample at the end of the last step that has not been taken. */
+int poli_controllers_due(const pol_simulation *sim);
+/* Shortens the next step, of fixed size, if it would not lead to the next sample in whole steps;
+ * returns 1 if so. */
+int poli_controllers_fit_step(const pol_simulation *sim, double *h);
+/* Takes the samples that are due; the state at the end of the last step is shown then. */
+pol_status poli_controllers_sample(pol_simulation *sim);
+void poli_controllers_archive(pol_simulation *sim, poli_archive *archive);
+void poli_controllers_free(pol_simulation *sim);
 
 /* --- events.c --------------------------------------------------------------------------------- */
 

@@ -371,6 +371,7 @@ void pol_simulation_free(pol_simulation **simulation)
   free(sim->events);
   poli_event_rules_free(&sim->rules);
   poli_hard_stops_free(&sim->hard_stops);
+  poli_controllers_free(sim);
   free(sim);
   *simulation = NULL;
 }
@@ -381,10 +382,14 @@ void pol_simulation_free(pol_simulation **simulation)
  * events in it.  The solution is accepted, or stays the last good one. */
 static pol_status advance(pol_simulation *sim, double limit)
 {
-  const double h = poli_simulation_step_size(sim, sim->done + 1);
+  double h = poli_simulation_step_size(sim, sim->done + 1);
   poli_monitor monitor;
+  const int fitted = !sim->variable && poli_controllers_fit_step(sim, &h);
   poli_simulation_keep_before_end(sim);
+  if (sim->variable && sim->num_controllers > 0)
+    poli_integrator_expect_span(sim->integrator, sim->end - sim->t);
   poli_monitor_begin(&monitor, &sim->progress, "step");
+  limit = fmin(limit, poli_controllers_next(sim));
   pol_status status = sim->variable ? pol_integrator_adapt(sim->integrator, limit)
                                     : pol_integrator_step(sim->integrator, h);
   /* if the kept constraints have become dependent, another choice may help; in real time there is
@@ -414,6 +419,11 @@ static pol_status advance(pol_simulation *sim, double limit)
     return status;
   }
 
+  if (fitted) { /* steps are counted anew from its end */
+    sim->done++;
+    poli_simulation_plan_rest(sim, pol_integrator_state(sim->integrator)->t);
+    sim->done--;
+  }
   status = poli_simulation_accept(sim, sim->done + 1);
   sim->shown = 0;
   pol_singular *singular = &sim->summary.singular;
@@ -471,9 +481,14 @@ pol_status pol_simulation_step(pol_simulation *sim)
       sim->in_step = due < sim->t;
       if (!every_step) sim->next_output++;
       if (sim->state.t != due) status = poli_simulation_show(sim, due);
+      if (status == POL_OK && due == sim->t) status = poli_controllers_sample(sim);
     } else {
       shown = 0;
-      status = advance(sim, sim->end);
+      /* a sample may make an event due */
+      if (poli_controllers_due(sim))
+        status = poli_controllers_sample(sim);
+      else
+        status = advance(sim, sim->end);
     }
   }
 
@@ -511,6 +526,10 @@ pol_status pol_simulation_step_to(pol_simulation *sim, double t)
       sim->seen = due;
       sim->in_step = sim->in_step && due < sim->t;
       if (sim->state.t != due) status = poli_simulation_show(sim, due);
+      if (status == POL_OK && due == sim->t) status = poli_controllers_sample(sim);
+    } else if (poli_controllers_due(sim)) {
+      /* a sample may make an event due */
+      status = poli_controllers_sample(sim);
     } else {
       status = advance(sim, meets ? t : sim->end);
     }
