@@ -2,6 +2,7 @@
 #include "io/fmi/plan.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,11 +62,11 @@ static json_t *names_json(const poli_fmu_names *names)
 
 char *poli_fmu_plan_text(const poli_fmu_plan *plan)
 {
-  json_t *tree = json_pack("{s:s, s:s, s:o, s:o, s:o, s:o}", "polhode", pol_version(), "token",
-                           plan->token != NULL ? plan->token : "", "overrides",
-                           names_json(&plan->overrides), "inputs", names_json(&plan->inputs),
-                           "parameters", names_json(&plan->parameters), "outputs",
-                           names_json(&plan->outputs));
+  json_t *tree =
+      json_pack("{s:s, s:s, s:o, s:o, s:o, s:o}", "polhode", pol_version(), "token",
+                plan->token != NULL ? plan->token : "", "overrides", names_json(&plan->overrides),
+                "inputs", names_json(&plan->inputs), "parameters", names_json(&plan->parameters),
+                "outputs", names_json(&plan->outputs));
   char *dumped = tree != NULL ? json_dumps(tree, JSON_INDENT(2)) : NULL;
   /* memory of Jansson may come from elsewhere than that of free() */
   char *text = dumped != NULL ? poli_format("%s\n", dumped) : NULL;
@@ -177,13 +178,14 @@ static pol_status add_force(pol_mechanism *mechanism, const place *at, int *vari
   pol_force force = *at->force;
   char *name = place_name(at);
   /* names of variables have no dots */
-  char *plain = poli_format("%s %s", at->force->name,
-                            at->component < 0 ? "input" : (const char *[]){"x", "y", "z"}[at->component]);
+  char *plain =
+      poli_format("%s %s", at->force->name,
+                  at->component < 0 ? "input" : (const char *[]){"x", "y", "z"}[at->component]);
   char *quoted = plain != NULL ? poli_format("'%s'", plain) : NULL;
   char *own = poli_format("%s input", name != NULL ? name : "");
   pol_status status = name && quoted && own ? POL_OK : POL_NO_MEMORY;
-  const pol_variable input = {.name = plain, .expression = "0", .input = 1,
-                              .unit = place_unit(mechanism, at)};
+  const pol_variable input = {
+      .name = plain, .expression = "0", .input = 1, .unit = place_unit(mechanism, at)};
   force.name = own;
   force.scale = NULL;
   force.actuator = 0.0;
@@ -246,6 +248,7 @@ static pol_status list_overrides(const poli_fmu_plan *plan, const double *parame
     status = poli_fmu_names_add(list, plan->overrides.items[i]);
   for (int i = 0; parameters != NULL && i < plan->parameters.count && status == POL_OK; i++) {
     char number[32];
+    if (isnan(parameters[i])) continue;
     poli_number_text(parameters[i], number);
     char *text = poli_format("parameters.%s=%s", plan->parameters.items[i], number);
     status = text != NULL ? poli_fmu_names_add(list, text) : POL_NO_MEMORY;
@@ -255,21 +258,18 @@ static pol_status list_overrides(const poli_fmu_plan *plan, const double *parame
 }
 
 pol_status poli_fmu_read_model(const poli_fmu_plan *plan, const char *text,
-                               const double *parameters, const double *inputs, pol_model **model,
-                               int *variables, pol_errors *errors)
+                               const double *parameters, pol_model **model, int *variables,
+                               pol_errors *errors)
 {
   poli_fmu_names overrides = {0};
   *model = NULL;
   pol_status status = list_overrides(plan, parameters, &overrides);
   if (status == POL_OK)
-    status = pol_model_read_text(model, text, overrides.count,
-                                 (const char *const *)overrides.items, errors);
+    status = pol_model_read_text(model, text, overrides.count, (const char *const *)overrides.items,
+                                 errors);
   clear_names(&overrides);
-  for (int i = 0; i < plan->inputs.count && status == POL_OK; i++) {
+  for (int i = 0; i < plan->inputs.count && status == POL_OK; i++)
     status = find_input((*model)->mechanism, plan->inputs.items[i], &variables[i], errors);
-    if (status == POL_OK && inputs != NULL && errors->count == 0)
-      status = pol_mechanism_set_input((*model)->mechanism, variables[i], inputs[i]);
-  }
   if (status == POL_OK && errors->count > 0) status = POL_BAD_ARGUMENT;
   if (status != POL_OK) pol_model_free(model);
   if (status == POL_NO_MEMORY) pol_errors_clear(errors);
