@@ -19,7 +19,7 @@ if(NOT "${fmu_archives}" MATCHES "NOTFOUND" AND NOT DEFINED POLHODE_FMU_STATIC)
   file(WRITE ${PROJECT_BINARY_DIR}/fmu_link.c
     "void klu_analyze(void); void LAPACKE_dgetrf(void); void dsaupd_(void); void dgemm_(void);\n"
     "void take(void);\nvoid take(void) { klu_analyze(); LAPACKE_dgetrf(); dsaupd_(); dgemm_(); }\n")
-  execute_process(COMMAND ${CMAKE_C_COMPILER} -shared -fPIC -Wl,--no-undefined ${PROJECT_BINARY_DIR}/fmu_link.c
+  execute_process(COMMAND ${CMAKE_C_COMPILER} -shared -fPIC -Wl,--no-undefined,--exclude-libs,ALL ${PROJECT_BINARY_DIR}/fmu_link.c
       -o ${PROJECT_BINARY_DIR}/fmu_link.so ${fmu_archives} -lgfortran -lpthread -lm
     RESULT_VARIABLE fmu_link_failed OUTPUT_QUIET ERROR_QUIET)
   file(REMOVE ${PROJECT_BINARY_DIR}/fmu_link.c ${PROJECT_BINARY_DIR}/fmu_link.so)
@@ -43,9 +43,9 @@ target_link_libraries(polhode_fmu PRIVATE polhode_compiler $<TARGET_FILE:polhode
 add_dependencies(polhode_fmu polhode_io_static polhode_core_static)
 file(WRITE ${PROJECT_BINARY_DIR}/exports/polhode_fmu.map "{ global: fmi2*; fmi3*; local: *; };\n")
 target_link_options(polhode_fmu PRIVATE -Wl,--version-script=${PROJECT_BINARY_DIR}/exports/polhode_fmu.map
-  -Wl,-Bsymbolic -Wl,--disable-new-dtags,-rpath,$ORIGIN $<$<CONFIG:Release>:-s>)
+  -Wl,-Bsymbolic -Wl,--exclude-libs,ALL -Wl,--disable-new-dtags $<$<CONFIG:Release>:-s>)
 set_target_properties(polhode_fmu PROPERTIES PREFIX "" C_VISIBILITY_PRESET default
-  SKIP_BUILD_RPATH ON LIBRARY_OUTPUT_DIRECTORY ${fmu_folder})
+  BUILD_RPATH $ORIGIN INSTALL_RPATH $ORIGIN LIBRARY_OUTPUT_DIRECTORY ${fmu_folder})
 add_custom_command(TARGET polhode_fmu POST_BUILD
   COMMAND ${CMAKE_COMMAND} -DOBJECT=$<TARGET_FILE:polhode_fmu> -DFOLDER=${fmu_folder}
     -P ${PROJECT_SOURCE_DIR}/cmake/PolhodeFmuLibraries.cmake

@@ -8,6 +8,7 @@ set(data_dir ${CMAKE_INSTALL_DATADIR}/polhode)
 
 if(POLHODE_DRAW)
   install(TARGETS polhode_cli)
+  install(DIRECTORY ${fmu_folder} DESTINATION ${CMAKE_INSTALL_LIBDIR}/polhode)
   install(DIRECTORY models schema DESTINATION ${data_dir} FILES_MATCHING PATTERN *.json)
   install(DIRECTORY papers/data DESTINATION ${data_dir}/papers FILES_MATCHING PATTERN *.csv)
   install(DIRECTORY ${shell_files}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR})

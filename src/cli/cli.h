@@ -48,6 +48,7 @@ typedef struct cli_args {
   const char *elements, *young, *poisson, *density; /* of mesh */
   int keys;                                         /* of schema */
   int floating;                                     /* of import */
+  const char *fmi;                                  /* of fmu */
   /* of reproduce */
   int list;
   const char *data;
@@ -184,6 +185,7 @@ extern const cli_command cli_schema;
 extern const cli_command cli_info;
 extern const cli_command cli_export;
 extern const cli_command cli_import;
+extern const cli_command cli_fmu;
 extern const cli_command cli_view;
 extern const cli_command cli_mesh;
 extern const cli_command cli_help;

@@ -259,24 +259,24 @@ void cli_args_free(cli_args *args)
 /* --- the table of commands -------------------------------------------------------------------- */
 
 static const cli_command *const commands[] = {
-    &cli_run,        //
-    &cli_serve,      //
-    &cli_plot,       //
-    &cli_view,       //
-    &cli_static,     //
-    &cli_modes,      //
-    &cli_linearize,  //
-    &cli_converge,   //
-    &cli_reproduce,  //
-    &cli_check,      //
-    &cli_methods,    //
-    &cli_schema,     //
-    &cli_info,       //
-    &cli_export,     //
-    &cli_import,     //
-    &cli_mesh,       //
-    &cli_help,       //
-    &cli_completion, //
+    &cli_run,                  //
+    &cli_serve,                //
+    &cli_plot,                 //
+    &cli_view,                 //
+    &cli_static,               //
+    &cli_modes,                //
+    &cli_linearize,            //
+    &cli_converge,             //
+    &cli_reproduce,            //
+    &cli_check,                //
+    &cli_methods,              //
+    &cli_schema,               //
+    &cli_info,                 //
+    &cli_export,               //
+    &cli_import,     &cli_fmu, //
+    &cli_mesh,                 //
+    &cli_help,                 //
+    &cli_completion,           //
 };
 enum { NUM_COMMANDS = sizeof commands / sizeof commands[0] };
 

@@ -366,7 +366,7 @@ poli_fmu_result poli_fmu_get(poli_fmu_instance *instance, const unsigned int *re
 static poli_fmu_result set_start(poli_fmu_instance *instance, unsigned int reference, list which,
                                  int k, double value)
 {
-  double now;
+  double now = NAN;
   if (poli_fmu_get(instance, &reference, 1, &now) != POLI_FMU_OK) return POLI_FMU_ERROR;
   if (now == value) return POLI_FMU_OK;
   if (which == INPUT) instance->inputs[k] = value;

@@ -30,7 +30,7 @@ int poli_fmu_names_find(const poli_fmu_names *names, const char *name)
   return -1;
 }
 
-static void clear_names(poli_fmu_names *names)
+void poli_fmu_names_clear(poli_fmu_names *names)
 {
   for (int i = 0; i < names->count; i++) free(names->items[i]);
   free(names->items);
@@ -42,10 +42,10 @@ static void clear_names(poli_fmu_names *names)
 void poli_fmu_plan_clear(poli_fmu_plan *plan)
 {
   free(plan->token);
-  clear_names(&plan->overrides);
-  clear_names(&plan->inputs);
-  clear_names(&plan->parameters);
-  clear_names(&plan->outputs);
+  poli_fmu_names_clear(&plan->overrides);
+  poli_fmu_names_clear(&plan->inputs);
+  poli_fmu_names_clear(&plan->parameters);
+  poli_fmu_names_clear(&plan->outputs);
   plan->token = NULL;
 }
 
@@ -267,7 +267,7 @@ pol_status poli_fmu_read_model(const poli_fmu_plan *plan, const char *text,
   if (status == POL_OK)
     status = pol_model_read_text(model, text, overrides.count, (const char *const *)overrides.items,
                                  errors);
-  clear_names(&overrides);
+  poli_fmu_names_clear(&overrides);
   for (int i = 0; i < plan->inputs.count && status == POL_OK; i++)
     status = find_input((*model)->mechanism, plan->inputs.items[i], &variables[i], errors);
   if (status == POL_OK && errors->count > 0) status = POL_BAD_ARGUMENT;

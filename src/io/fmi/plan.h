@@ -28,6 +28,7 @@ typedef struct poli_fmu_plan {
 
 /* Appends a copy of a name.  POL_OK or POL_NO_MEMORY. */
 pol_status poli_fmu_names_add(poli_fmu_names *names, const char *name);
+void poli_fmu_names_clear(poli_fmu_names *names);
 int poli_fmu_names_find(const poli_fmu_names *names, const char *name); /* -1: it has none */
 
 void poli_fmu_plan_clear(poli_fmu_plan *plan);
