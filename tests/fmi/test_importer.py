@@ -30,10 +30,12 @@ def polhode(*words):
 
 
 class Fmu:
-    """An unpacked archive and its shared object."""
+    """An unpacked archive and its shared object, in a folder of its own: loaded objects must not change."""
+    count = 0
 
     def __init__(self, model, version, *words):
-        name = pathlib.Path(f"{pathlib.Path(model).stem}_{version}")
+        Fmu.count += 1
+        name = pathlib.Path(f"{pathlib.Path(model).stem}_{version}_{Fmu.count}")
         done = polhode("fmu", model, "--fmi", version, "--out", f"{name}.fmu", *words)
         assert done.returncode == 0, done.stderr
         with zipfile.ZipFile(f"{name}.fmu") as archive:
@@ -109,14 +111,14 @@ class Instance:
 def rows(model, *words):
     done = polhode("run", model, "--out", "run.csv", "--quiet", *words)
     assert done.returncode == 0, done.stderr
-    lines = [x for x in open("run.csv", encoding="utf-8") if not x.startswith("#")]
+    lines = [x for x in pathlib.Path("run.csv").read_text(encoding="utf-8").splitlines() if x[0] != "#"]
     return [{k: float(v) for k, v in row.items()} for row in csv.DictReader(lines)]
 
 
 PUSHED = {
     "name": "pushed", "gravity": [0, 0, 0], "parameters": {"m": 2.0},
     "variables": [{"name": "push", "expression": "0", "input": True, "unit": "N"}],
-    "bodies": [{"name": "box", "mass": "=m", "inertia": [1, 1, 1]}],
+    "bodies": [{"name": "box", "mass": "m", "inertia": [1, 1, 1]}],
     "forces": [{"name": "thrust", "type": "force", "body": "box", "force": ["push", "0", "0"]}],
     "simulation": {"method": "geom1", "step": 0.01, "end": 1},
 }
@@ -153,7 +155,7 @@ class Importer(unittest.TestCase):
             self.assertEqual((one.initialize(), one.step(0, 0.05)), (0, 0))
             state, size = P(), N()
             self.assertEqual(one.state("Get", C.byref(state)), 0, one.messages)
-            self.assertEqual(one.state("Serialized" if 0 else "Set", state), 0, one.messages)
+            self.assertEqual(one.state("Set", state), 0, one.messages)
             self.assertEqual(one.step(0.05, 0.05), 0)
             self.assertEqual(one.get(names), [run[100][n] for n in names])
             self.assertEqual(one.state("Set", state), 0, one.messages)
