@@ -145,8 +145,10 @@ const cli_command cli_fmu = {
             "that simulates it. Its inputs are the variables of the model with \"input\": true,\n"
             "its parameters those of the model file, its outputs the quantities of a result.\n"
             "At the communication points it has the values of polhode run.",
-    .examples = "  polhode fmu models/holzinger-arnold-gerstmayr/slider_crank.json --out crank.fmu\n"
-                "  polhode fmu models/holzinger-arnold-gerstmayr/slider_crank.json --fmi 3 --outputs slider.position",
+    .examples =
+        "  polhode fmu models/holzinger-arnold-gerstmayr/slider_crank.json --out crank.fmu\n"
+        "  polhode fmu models/holzinger-arnold-gerstmayr/slider_crank.json --fmi 3 --outputs "
+        "slider.position",
     .options = fmu_options,
     .num_options = sizeof fmu_options / sizeof fmu_options[0],
     .run = run_fmu,

@@ -185,7 +185,7 @@ class Importer(unittest.TestCase):
             self.assertEqual(i.values(["push", "parameters.m"], [6.0, 3.0]), 0, i.messages)
             self.assertEqual(i.initialize(1.0), 0, i.messages)
             self.assertEqual(i.step(0, 0.5), 0)
-            expected = rows("pushed.json", "--param", "m=3", "--set", "variables.push.expression=6")[50]
+            expected = rows("pushed.json", "--param", "m=3", "--set", "variables.push.expression=\"6\"")[50]
             self.assertEqual(i.get(["box.velocity.x"]), [expected["box.velocity.x"]])
             self.assertAlmostEqual(i.get(["box.velocity.x"])[0], 1.0, 12)
             self.assertEqual(i.values(["push"], [0.0]), 0, i.messages)
