@@ -50,6 +50,11 @@ file(RELATIVE_PATH data_from_command /prefix/${CMAKE_INSTALL_BINDIR}
   /prefix/${CMAKE_INSTALL_DATADIR}/polhode)
 set_source_files_properties(papers/command.c PROPERTIES COMPILE_DEFINITIONS
   "POLHODE_DATA_FROM_COMMAND=\"${data_from_command}\";POLHODE_SOURCE_DIR=\"${PROJECT_SOURCE_DIR}\"")
+# The shared object of FMUs, seen from the command where both are installed.
+file(RELATIVE_PATH fmu_from_command /prefix/${CMAKE_INSTALL_BINDIR} /prefix/${CMAKE_INSTALL_LIBDIR}/polhode/fmu)
+set_source_files_properties(src/cli/fmu.c PROPERTIES COMPILE_DEFINITIONS
+  "POLHODE_FMU_FROM_COMMAND=\"${fmu_from_command}\"")
+add_dependencies(polhode_cli polhode_fmu)
 target_link_libraries(polhode_cli PRIVATE
   polhode_compiler ${POLHODE_INNER} ${POLHODE_DEPENDENCIES})
 set_target_properties(polhode_cli PROPERTIES OUTPUT_NAME polhode)

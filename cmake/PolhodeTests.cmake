@@ -167,6 +167,16 @@ if(TARGET polhode_mpi AND POLHODE_MPIRUN)
     ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1;OPENBLAS_NUM_THREADS=1;ASAN_OPTIONS=detect_leaks=0")
 endif()
 
+# FMUs, by an importer of the test; instruments cannot be loaded by Python.
+if(NOT POLHODE_INSTRUMENTS)
+  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/tests/fmi)
+  add_test(NAME fmi/importer
+    COMMAND ${POLHODE_TEST_PYTHON} ${PROJECT_SOURCE_DIR}/tests/fmi/test_importer.py
+      $<TARGET_FILE:polhode_cli> ${PROJECT_SOURCE_DIR}
+    WORKING_DIRECTORY ${PROJECT_BINARY_DIR}/tests/fmi)
+  set_tests_properties(fmi/importer PROPERTIES ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1;OPENBLAS_NUM_THREADS=1")
+endif()
+
 # The bits of functions for several processors (base/wide.h): the library's choice, and these functions
 # compiled for one processor each, which take the place of those in the library.
 set(wide_variants bits)

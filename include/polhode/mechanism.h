@@ -546,6 +546,11 @@ pol_status pol_mechanism_add_variable(pol_mechanism *mechanism, const pol_variab
 pol_status pol_mechanism_add_state(pol_mechanism *mechanism, const pol_state_variable *state,
                                    int *index);
 
+/* Gives an input (pol_variable.input) another value at the start of simulations that are created
+ * from now on: its expression becomes this number.  POL_BAD_ARGUMENT: the variable is no input, or
+ * the value is not finite; POL_NO_MEMORY. */
+pol_status pol_mechanism_set_input(pol_mechanism *mechanism, int variable, double value);
+
 /* Adds a marker given by a global point and an orientation (marker to global axes; NULL: the axes
  * of the body) at the initial configuration.  On a point mass the point must equal its position
  * within a relative tolerance of 1e-9. */

@@ -305,6 +305,16 @@ const char *pol_simulation_unsaved(const pol_simulation *simulation);
  * settings.progress requested a stop, are not failures: the state is that of the last accepted
  * step, and after POL_CANCELLED the next call continues from there. */
 pol_status pol_simulation_step(pol_simulation *simulation);
+/* Advances to the time t, whatever the output times of the settings are: as many steps as needed.
+ * Within the last step the solution is interpolated, as at output times; a time that differs from
+ * the end of a step by 1e-6 of its size or less is that end.  Events on the way act without a stop,
+ * but one with POL_EVENT_STOP ends the run before t.  With steps of variable size and inputs, a
+ * step ends at t, so that inputs set there act from there on; otherwise the steps are those of
+ * pol_simulation_step.
+ *
+ * POL_BAD_ARGUMENT, without a failure: t is before the current time, after the end, or not finite,
+ * or the run is finished.  Otherwise as pol_simulation_step. */
+pol_status pol_simulation_step_to(pol_simulation *simulation, double t);
 /* The state as bytes, to continue later or in another process.  With bytes NULL, *size is set to
  * the number of bytes; otherwise *size is the room there, and is set to what is written.  The
  * continued run gives the bits of the uninterrupted one, on the same machine with the same build.

@@ -51,6 +51,7 @@ typedef struct cli_args {
   int keys;                                         /* of schema */
   int floating;                                     /* of import, */
   const char *keyframe;
+  const char *fmi; /* of fmu */
   /* of reproduce */
   int list;
   const char *data;
@@ -188,6 +189,7 @@ extern const cli_command cli_schema;
 extern const cli_command cli_info;
 extern const cli_command cli_export;
 extern const cli_command cli_import;
+extern const cli_command cli_fmu;
 extern const cli_command cli_view;
 extern const cli_command cli_mesh;
 extern const cli_command cli_help;

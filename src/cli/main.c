@@ -274,6 +274,7 @@ static const cli_command *const commands[] = {
     &cli_info,       //
     &cli_export,     //
     &cli_import,     //
+    &cli_fmu,        //
     &cli_mesh,       //
     &cli_help,       //
     &cli_completion, //

@@ -11,6 +11,7 @@
 #include <polhode/lie.h>
 #include <polhode/mechanism.h>
 
+#include "base/number.h"
 #include "lie/small.h"
 #include "mechanism/builder.h"
 #include "mechanism/flexible.h"
@@ -586,6 +587,21 @@ pol_status pol_mechanism_add_variable(pol_mechanism *mechanism, const pol_variab
   copy.expression = texts[0];
   copy.unit = texts[1];
   return append(mechanism, &check, &copy, index);
+}
+
+pol_status pol_mechanism_set_input(pol_mechanism *mechanism, int variable, double value)
+{
+  const array *a = &mechanism->lists[POLI_VARIABLES];
+  pol_variable *own = (pol_variable *)a->items + variable;
+  if (variable < 0 || variable >= a->count || !own->input || !isfinite(value))
+    return POL_BAD_ARGUMENT;
+  char text[32];
+  poli_number_text(value, text);
+  const char *expression = text;
+  if (copy_texts(&expression, 1)) return POL_NO_MEMORY;
+  free((void *)own->expression);
+  own->expression = expression;
+  return POL_OK;
 }
 
 pol_status pol_mechanism_add_state(pol_mechanism *mechanism, const pol_state_variable *state,

@@ -378,9 +378,9 @@ void pol_simulation_free(pol_simulation **simulation)
 
 /* --- stepping --------------------------------------------------------------------------------- */
 
-/* One step of the integrator and the search for events in it.  The solution is accepted, or stays
- * the last good one. */
-static pol_status advance(pol_simulation *sim)
+/* One step of the integrator, of variable size at most to the time `limit`, and the search for
+ * events in it.  The solution is accepted, or stays the last good one. */
+static pol_status advance(pol_simulation *sim, double limit)
 {
   double h = poli_simulation_step_size(sim, sim->done + 1);
   poli_monitor monitor;
@@ -389,9 +389,9 @@ static pol_status advance(pol_simulation *sim)
   if (sim->variable && sim->num_controllers > 0)
     poli_integrator_expect_span(sim->integrator, sim->end - sim->t);
   poli_monitor_begin(&monitor, &sim->progress, "step");
-  pol_status status = sim->variable
-                          ? pol_integrator_adapt(sim->integrator, poli_controllers_next(sim))
-                          : pol_integrator_step(sim->integrator, h);
+  limit = fmin(limit, poli_controllers_next(sim));
+  pol_status status = sim->variable ? pol_integrator_adapt(sim->integrator, limit)
+                                    : pol_integrator_step(sim->integrator, h);
   /* if the kept constraints have become dependent, another choice may help; in real time there is
    * no second attempt */
   const int tries_again = !sim->variable && sim->options.newton.fixed_iterations == 0;
@@ -444,6 +444,20 @@ static pol_status advance(pol_simulation *sim)
   return POL_OK;
 }
 
+/* The end of a call that has stepped. */
+static pol_status end_call(pol_simulation *sim, pol_status status)
+{
+  sim->shown = status == POL_OK;
+  /* A failed step leaves the last good state; a cancelled one can be repeated. */
+  if (status != POL_OK) {
+    poli_simulation_return_to_good(sim);
+    if (status == POL_CANCELLED) return status;
+    sim->failed = status;
+  }
+  if (status != POL_OK || pol_simulation_finished(sim)) pol_simulation_review(sim);
+  return status;
+}
+
 pol_status pol_simulation_step(pol_simulation *sim)
 {
   const int every_step = sim->output.count == 0 && sim->output.step == 0.0;
@@ -474,19 +488,53 @@ pol_status pol_simulation_step(pol_simulation *sim)
       if (poli_controllers_due(sim))
         status = poli_controllers_sample(sim);
       else
-        status = advance(sim);
+        status = advance(sim, sim->end);
     }
   }
 
-  sim->shown = status == POL_OK;
-  /* A failed step leaves the last good state; a cancelled one can be repeated. */
-  if (status != POL_OK) {
-    poli_simulation_return_to_good(sim);
-    if (status == POL_CANCELLED) return status;
-    sim->failed = status;
+  return end_call(sim, status);
+}
+
+/* Reports a call that changes nothing. */
+static pol_status refuse_time(pol_simulation *sim, const char *rule)
+{
+  return poli_simulation_fail(sim, POL_BAD_ARGUMENT, -1, rule, "");
+}
+
+pol_status pol_simulation_step_to(pol_simulation *sim, double t)
+{
+  const double near = 1e-6; /* of a step: importers add up times with round-off */
+  const int meets = sim->variable && sim->formulation->network.num_held > 0;
+  pol_status status = POL_OK;
+  if (sim->failed != POL_OK) return sim->failed;
+  if (!isfinite(t) || t < sim->state.t) return refuse_time(sim, "the time has passed already");
+  if (pol_simulation_finished(sim)) return refuse_time(sim, "the end of the time span is reached");
+  if (t > sim->end * (1.0 + 1e-9)) return refuse_time(sim, "the time is after the end of the run");
+  t = fmin(t, sim->end);
+
+  /* as pol_simulation_step with one output time, but events are no stops */
+  for (int shown = 0; status == POL_OK && !shown && !pol_simulation_finished(sim);) {
+    const double size = sim->t - sim->t_before;
+    const double due = fabs(t - sim->t) <= near * size ? sim->t : t;
+    double when = 0.0;
+    const int event = poli_simulation_next_event(sim, &when);
+    if (event >= 0 && when <= due) {
+      status = poli_simulation_stop_at(sim, event, when);
+    } else if (due <= sim->t) {
+      shown = 1;
+      sim->event = -1;
+      sim->seen = due;
+      sim->in_step = sim->in_step && due < sim->t;
+      if (sim->state.t != due) status = poli_simulation_show(sim, due);
+      if (status == POL_OK && due == sim->t) status = poli_controllers_sample(sim);
+    } else if (poli_controllers_due(sim)) {
+      /* a sample may make an event due */
+      status = poli_controllers_sample(sim);
+    } else {
+      status = advance(sim, meets ? t : sim->end);
+    }
   }
-  if (status != POL_OK || pol_simulation_finished(sim)) pol_simulation_review(sim);
-  return status;
+  return end_call(sim, status);
 }
 
 /* --- results ---------------------------------------------------------------------------------- */

@@ -184,4 +184,10 @@ pol_status poli_surface_read(pol_surface *surface, const json_t *object, size_t 
  * and all errors lines and elements. */
 void poli_locate_errors(poli_expansion *x, json_t *tree, const char *text, size_t size, int first);
 
+/* Reads a model from bytes.  from: where they are from; its reader is not used.  Otherwise as
+ * pol_model_read_text (load.c). */
+pol_status poli_model_read_bytes(pol_model **model, const char *text, size_t size,
+                                 poli_expansion from, int num_overrides,
+                                 const char *const *overrides, pol_errors *errors);
+
 #endif
