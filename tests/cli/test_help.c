@@ -212,13 +212,15 @@ static void examples_work(void **state)
            old != NULL ? old : "/usr/bin:/bin");
   setenv("PATH", path, 1);
   assert_int_equal(symlink(POLHODE_SOURCE_DIR "/models", "models"), 0);
+  /* studies name their models by paths relative to themselves */
+  assert_int_equal(run_shell("cp -r " POLHODE_SOURCE_DIR "/examples ."), 0);
   expect("polhode help --json", 0);
   json_t *all = parse_output(), *command;
   size_t index;
   run_examples(at(all, "examples"));
   json_array_foreach(at(all, "commands"), index, command) run_examples(at(command, "examples"));
   json_decref(all);
-  assert_int_equal(run_shell("rm -r top_vtk"), 0); /* of export; the rest are files */
+  assert_int_equal(run_shell("rm -r top_vtk examples"), 0); /* the rest are files */
 }
 
 static void lost_output_is_told(void **state)
