@@ -498,3 +498,80 @@ fmi3Status fmi3SetShiftFraction(fmi3Instance c, const fmi3ValueReference refs[],
   (void)resolutions;
   return refuse(c, "this FMU has no clocks");
 }
+
+/* --- other interfaces: importers load all functions, whatever an FMU supports ------------------
+ */
+
+fmi3Status fmi3ActivateModelPartition(fmi3Instance c, fmi3ValueReference clock, fmi3Float64 time)
+{
+  (void)clock;
+  (void)time;
+  return refuse(c, "this FMU has no scheduled execution");
+}
+
+fmi3Status fmi3CompletedIntegratorStep(fmi3Instance c, fmi3Boolean no_earlier_state_set_again,
+                                       fmi3Boolean *enter_event_mode, fmi3Boolean *terminate)
+{
+  (void)no_earlier_state_set_again;
+  (void)enter_event_mode;
+  (void)terminate;
+  return refuse(c, "this FMU has no model exchange");
+}
+
+fmi3Status fmi3EnterContinuousTimeMode(fmi3Instance c)
+{
+  return refuse(c, "this FMU has no model exchange");
+}
+
+fmi3Status fmi3GetContinuousStateDerivatives(fmi3Instance c, fmi3Float64 rates[], size_t count)
+{
+  (void)rates;
+  (void)count;
+  return refuse(c, "this FMU has no model exchange");
+}
+
+fmi3Status fmi3GetContinuousStates(fmi3Instance c, fmi3Float64 states[], size_t count)
+{
+  (void)states;
+  (void)count;
+  return refuse(c, "this FMU has no model exchange");
+}
+
+fmi3Status fmi3GetEventIndicators(fmi3Instance c, fmi3Float64 indicators[], size_t count)
+{
+  (void)indicators;
+  (void)count;
+  return refuse(c, "this FMU has no model exchange");
+}
+
+fmi3Status fmi3GetNominalsOfContinuousStates(fmi3Instance c, fmi3Float64 nominals[], size_t count)
+{
+  (void)nominals;
+  (void)count;
+  return refuse(c, "this FMU has no model exchange");
+}
+
+fmi3Status fmi3GetNumberOfContinuousStates(fmi3Instance c, size_t *count)
+{
+  (void)count;
+  return refuse(c, "this FMU has no model exchange");
+}
+
+fmi3Status fmi3GetNumberOfEventIndicators(fmi3Instance c, size_t *count)
+{
+  (void)count;
+  return refuse(c, "this FMU has no model exchange");
+}
+
+fmi3Status fmi3SetContinuousStates(fmi3Instance c, const fmi3Float64 states[], size_t count)
+{
+  (void)states;
+  (void)count;
+  return refuse(c, "this FMU has no model exchange");
+}
+
+fmi3Status fmi3SetTime(fmi3Instance c, fmi3Float64 time)
+{
+  (void)time;
+  return refuse(c, "this FMU has no model exchange");
+}

@@ -200,6 +200,25 @@ typedef fmi3Status fmi3DoStepTYPE(fmi3Instance c, fmi3Float64 time, fmi3Float64 
                                   fmi3Boolean no_earlier_state_set_again,
                                   fmi3Boolean *event_handling_needed, fmi3Boolean *terminate,
                                   fmi3Boolean *early_return, fmi3Float64 *last_successful_time);
+typedef fmi3Status fmi3ActivateModelPartitionTYPE(fmi3Instance c, fmi3ValueReference clock,
+                                                  fmi3Float64 time);
+typedef fmi3Status fmi3CompletedIntegratorStepTYPE(fmi3Instance c,
+                                                   fmi3Boolean no_earlier_state_set_again,
+                                                   fmi3Boolean *enter_event_mode,
+                                                   fmi3Boolean *terminate);
+typedef fmi3Status fmi3EnterContinuousTimeModeTYPE(fmi3Instance c);
+typedef fmi3Status fmi3GetContinuousStateDerivativesTYPE(fmi3Instance c, fmi3Float64 rates[],
+                                                         size_t count);
+typedef fmi3Status fmi3GetContinuousStatesTYPE(fmi3Instance c, fmi3Float64 states[], size_t count);
+typedef fmi3Status fmi3GetEventIndicatorsTYPE(fmi3Instance c, fmi3Float64 indicators[],
+                                              size_t count);
+typedef fmi3Status fmi3GetNominalsOfContinuousStatesTYPE(fmi3Instance c, fmi3Float64 nominals[],
+                                                         size_t count);
+typedef fmi3Status fmi3GetNumberOfContinuousStatesTYPE(fmi3Instance c, size_t *count);
+typedef fmi3Status fmi3GetNumberOfEventIndicatorsTYPE(fmi3Instance c, size_t *count);
+typedef fmi3Status fmi3SetContinuousStatesTYPE(fmi3Instance c, const fmi3Float64 states[],
+                                               size_t count);
+typedef fmi3Status fmi3SetTimeTYPE(fmi3Instance c, fmi3Float64 time);
 
 /* --- the functions, for the side that implements them
  * --------------------------------------------------- */
@@ -268,5 +287,16 @@ fmi3SetShiftFractionTYPE fmi3SetShiftFraction;
 fmi3EvaluateDiscreteStatesTYPE fmi3EvaluateDiscreteStates;
 fmi3UpdateDiscreteStatesTYPE fmi3UpdateDiscreteStates;
 fmi3DoStepTYPE fmi3DoStep;
+fmi3ActivateModelPartitionTYPE fmi3ActivateModelPartition;
+fmi3CompletedIntegratorStepTYPE fmi3CompletedIntegratorStep;
+fmi3EnterContinuousTimeModeTYPE fmi3EnterContinuousTimeMode;
+fmi3GetContinuousStateDerivativesTYPE fmi3GetContinuousStateDerivatives;
+fmi3GetContinuousStatesTYPE fmi3GetContinuousStates;
+fmi3GetEventIndicatorsTYPE fmi3GetEventIndicators;
+fmi3GetNominalsOfContinuousStatesTYPE fmi3GetNominalsOfContinuousStates;
+fmi3GetNumberOfContinuousStatesTYPE fmi3GetNumberOfContinuousStates;
+fmi3GetNumberOfEventIndicatorsTYPE fmi3GetNumberOfEventIndicators;
+fmi3SetContinuousStatesTYPE fmi3SetContinuousStates;
+fmi3SetTimeTYPE fmi3SetTime;
 
 #endif
