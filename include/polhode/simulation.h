@@ -432,8 +432,8 @@ typedef struct pol_channel {
  *                                          satisfy the joint without constraints
  *     FORCE.force.x .y .z                  of a support, spring-damper or drag, on its body or that
  *                                          of its second marker, global axes, N
- *     BEAM.strain.x .curvature.x           of a beam element, and y, z: against the relaxed beam, in
- *     BEAM.force_local.x .torque_local.x   axes of the section; forces and moments in the section
+ *     BEAM.strain.x .curvature.x           of a beam element, and y, z: against the relaxed beam,
+ * in BEAM.force_local.x .torque_local.x   axes of the section; forces and moments in the section
  *     FORCE.force or FORCE.torque          of a joint-spring, on the body of the second marker of
  *                                          its joint along or about the axis, N or N m
  *     DRIVE.force or DRIVE.torque          on the body of the second marker along or about z
