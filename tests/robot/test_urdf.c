@@ -196,7 +196,7 @@ static void shapes_and_colours(void **state)
                "2'/></geometry></visual>"
                "<visual><geometry><mesh filename='meshes/gone.stl'/></geometry></visual>"
                "<visual><geometry><mesh "
-               "filename='meshes/corner.dae'/></geometry></visual></link>" JOINT(
+               "filename='meshes/corner.ply'/></geometry></visual></link>" JOINT(
                    "j", "continuous", "base", "a", "") "</robot>");
   unsetenv("ROS_PACKAGE_PATH");
   const json_t *shapes = json_object_get(named(model, "bodies", "a"), "shapes");
@@ -215,7 +215,7 @@ static void shapes_and_colours(void **state)
   expect_word(json_array_get(shapes, 5), "file", "ros/pack/far.obj");
   expect_note("mesh \"meshes/corner.obj\" is not used: its scale differs between the axes");
   expect_note("mesh \"meshes/gone.stl\" is not used: the file is not there");
-  expect_note("mesh \"meshes/corner.dae\" is not used: only STL and OBJ files are");
+  expect_note("mesh \"meshes/corner.ply\" is not used: only STL, OBJ and DAE files are");
   json_decref(model);
 }
 

@@ -364,8 +364,10 @@ char *poli_robot_mesh(poli_robot *robot, const char *name, const char *owner)
 {
   static const char package[] = "package://", file[] = "file://";
   const char *dot = strrchr(name, '.');
-  if (!dot || (strcasecmp(dot, ".stl") != 0 && strcasecmp(dot, ".obj") != 0)) {
-    poli_robot_note(robot, "%s: mesh \"%s\" is not used: only STL and OBJ files are", owner, name);
+  if (!dot || (strcasecmp(dot, ".stl") != 0 && strcasecmp(dot, ".obj") != 0 &&
+               strcasecmp(dot, ".dae") != 0)) {
+    poli_robot_note(robot, "%s: mesh \"%s\" is not used: only STL, OBJ and DAE files are", owner,
+                    name);
     return NULL;
   }
   char *path = NULL;
