@@ -29,7 +29,7 @@ ROOMS = {
     "analysis": ("analysis", ["lie", "linalg", "expression", "dae", "mechanism", "formulation",
                               "integrators"], ""),
     "simulation": ("simulation batch convergence polhode", CORE, "pthread.h"),
-    "io/file": ("output", [], "fcntl.h strings.h unistd.h sys/stat.h"),
+    "io/file": ("output", [], "fcntl.h libxml/parser.h libxml/tree.h strings.h unistd.h sys/stat.h"),
     "io/fmi": ("fmu", CORE + IO, "jansson.h zlib.h dirent.h"),
     "fmu": ("", CORE + IO, ""),
     "io/model": ("mesh_files model", CORE + IO, "jansson.h strings.h"),
