@@ -167,6 +167,33 @@ if(TARGET polhode_mpi AND POLHODE_MPIRUN)
     ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1;OPENBLAS_NUM_THREADS=1;ASAN_OPTIONS=detect_leaks=0")
 endif()
 
+# Shared objects that tests pack into FMUs: a controller, and one without its most important function.
+foreach(variant controller broken)
+  add_library(test_fmu_${variant} MODULE tests/fmi/fmu/controller.c)
+  target_include_directories(test_fmu_${variant} PRIVATE ${POLHODE_PRIVATE_INCLUDES})
+  target_link_libraries(test_fmu_${variant} PRIVATE polhode_compiler m)
+  set_target_properties(test_fmu_${variant} PROPERTIES PREFIX "" OUTPUT_NAME ${variant}
+    C_VISIBILITY_PRESET default LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/fmi/fmu)
+endforeach()
+target_compile_definitions(test_fmu_broken PRIVATE WITHOUT_STEP)
+foreach(program import import_alloc)
+  if(TARGET fmi_test_${program})
+    target_compile_definitions(fmi_test_${program} PRIVATE
+      POLHODE_TEST_FMU="$<TARGET_FILE:test_fmu_controller>")
+    add_dependencies(fmi_test_${program} test_fmu_controller)
+  endif()
+endforeach()
+
+# FMUs as controllers, by the command, which programs with instruments can load too.
+file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/tests/fmi/controllers)
+add_test(NAME fmi/controllers
+  COMMAND ${POLHODE_TEST_PYTHON} ${PROJECT_SOURCE_DIR}/tests/fmi/test_controllers.py
+    $<TARGET_FILE:polhode_cli> ${PROJECT_SOURCE_DIR} $<TARGET_FILE:test_fmu_controller>
+    $<TARGET_FILE:test_fmu_broken>
+  WORKING_DIRECTORY ${PROJECT_BINARY_DIR}/tests/fmi/controllers)
+set_tests_properties(fmi/controllers PROPERTIES
+  ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1;OPENBLAS_NUM_THREADS=1;${leaks}")
+
 # FMUs, by an importer of the test; instruments cannot be loaded by Python.
 if(NOT POLHODE_INSTRUMENTS)
   file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/tests/fmi)

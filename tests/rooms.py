@@ -30,7 +30,9 @@ ROOMS = {
                               "integrators"], ""),
     "simulation": ("simulation batch convergence polhode", CORE, "pthread.h"),
     "io/file": ("output", [], "fcntl.h libxml/parser.h libxml/tree.h strings.h unistd.h sys/stat.h"),
-    "io/fmi": ("fmu", CORE + IO, "jansson.h zlib.h dirent.h"),
+    "io/fmi": ("fmu", CORE + IO,
+               "jansson.h zlib.h dirent.h dlfcn.h fcntl.h ftw.h libxml/parser.h libxml/tree.h pthread.h unistd.h "
+               "sys/stat.h"),
     "fmu": ("", CORE + IO, ""),
     "io/model": ("mesh_files model", CORE + IO, "jansson.h strings.h"),
     "io/robot": ("robot", ["lie", "mechanism", "io/file"],

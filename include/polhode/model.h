@@ -80,6 +80,25 @@ typedef struct pol_reduced_note {
   pol_surface surface;
 } pol_reduced_note;
 
+/* A variable of an FMU, and what it is bound to. */
+typedef struct pol_binding {
+  char *name;   /* of the variable of the FMU */
+  int variable; /* inputs, outputs: index of the variable of the mechanism; else POL_NOT_FOUND */
+  double value; /* parameters */
+} pol_binding;
+
+/* A controller of a model file: an FMU for co-simulation, which is called at the multiples of its
+ * period (polhode/fmu.h). */
+typedef struct pol_fmu_controller {
+  char *name;
+  char *file; /* the FMU, as the file names it */
+  char *path; /* from the current directory; NULL: the model was not read from a file */
+  double period;
+  int inputs_at_start; /* 1: in a step of the FMU, its inputs are those of the start of the step */
+  int num_inputs, num_outputs, num_parameters;
+  pol_binding *inputs, *outputs, *parameters;
+} pol_fmu_controller;
+
 /* Contents of a model file. */
 typedef struct pol_model {
   char *name;
@@ -88,6 +107,8 @@ typedef struct pol_model {
   pol_settings settings;
   double *output_times;   /* storage of settings.output.times; NULL if there are none */
   pol_event_rule *events; /* storage of settings.events */
+  int num_controllers;
+  pol_fmu_controller *controllers; /* in the order of the file */
   int num_shapes;
   pol_shape *shapes; /* shapes of the ground first, then those of each body */
   int num_shape_masses;

@@ -274,6 +274,12 @@ typedef struct pol_sampled_controller {
   pol_status (*load)(const void *bytes, size_t size, void *user);
   int cannot_save; /* 1: it has a state that cannot be saved; pol_simulation_save then fails */
   void *user;
+  /* Frees user; may be NULL.  Called once: when the simulation is freed or, if the controller is
+   * not added, before pol_simulation_add_controller returns. */
+  void (*release)(void *user);
+  /* A number of the program for what the controller computes, such as a hash of its code and
+   * gains: a saved state is only loaded if it is the same. */
+  unsigned long long identity;
 } pol_sampled_controller;
 
 /* Adds a controller, which is copied with its lists, to a simulation without steps, calls it for

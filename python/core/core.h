@@ -10,6 +10,7 @@
 #include <Python.h>
 
 #include <polhode/analysis.h>
+#include <polhode/fmu.h>
 #include <polhode/model.h>
 #include <polhode/polhode.h>
 #include <polhode/result.h>

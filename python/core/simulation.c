@@ -62,7 +62,7 @@ static PyObject *new_simulation(PyTypeObject *type, PyObject *args, PyObject *ke
   pol_diagnostics wrong = {0};
   pol_status status;
   Py_BEGIN_ALLOW_THREADS status =
-      pol_simulation_create(&self->simulation, self->model->model->mechanism, &settings, &wrong);
+      pol_model_create_simulation(&self->simulation, self->model->model, &settings, &wrong);
   if (!status) status = pol_record_create(&self->record, self->simulation);
   Py_END_ALLOW_THREADS if (!status) return (PyObject *)self;
   if (self->interrupted)

@@ -300,6 +300,9 @@ int cli_analysis_open(cli_analysis *a, const char *command, const cli_args *args
   *a = (cli_analysis){.command = command, .args = args, .how = "initial state"};
   int result = read_time(a, &t, &given);
   if (result == CLI_DONE) result = read_operand(a);
+  if (result == CLI_DONE && a->model->num_controllers > 0)
+    cli_print_notes(
+        "controllers are not part of this analysis: what they set keeps its first value");
   if (result != CLI_DONE) return result;
   const int for_equilibrium = args->is_static || only_place;
   a->t = for_equilibrium && a->result == NULL ? t : 0.0;

@@ -282,6 +282,7 @@ static int check(const cli_args *args)
     result = cli_check_model_output("polhode check", args, options[i], paths[i], model);
   for (int i = 0; i < 2 && result == CLI_DONE; i++)
     if (paths[i] != NULL) result = write_topology(args, model, options[i], paths[i]);
+  if (result == CLI_DONE) result = cli_check_controllers(args, model);
   if (result == CLI_DONE) result = check_model(args, model);
   pol_model_free(&model);
   return result;

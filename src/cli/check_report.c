@@ -273,6 +273,20 @@ static void print_motions(const cli_findings *found)
     for (int k = 0; k < rule->num_changes; k++)
       cli_print_row("  sets", "%s = %s", rule->changes[k].quantity, rule->changes[k].expression);
   }
+  /* "pd, FMU pd.fmu every 0.001 s", then a row for each variable of the FMU */
+  for (int i = 0; i < found->model->num_controllers; i++) {
+    const pol_fmu_controller *c = &found->model->controllers[i];
+    cli_print_row("controller", "%s, FMU %s every %.10g s", c->name, c->file, c->period);
+    for (int k = 0; k < c->num_inputs; k++)
+      cli_print_row("  reads", "%s = %s", c->inputs[k].name,
+                    pol_mechanism_variable(mechanism, c->inputs[k].variable)->name);
+    for (int k = 0; k < c->num_outputs; k++)
+      cli_print_row("  sets", "%s = %s",
+                    pol_mechanism_variable(mechanism, c->outputs[k].variable)->name,
+                    c->outputs[k].name);
+    for (int k = 0; k < c->num_parameters; k++)
+      cli_print_row("  parameter", "%s = %.10g", c->parameters[k].name, c->parameters[k].value);
+  }
   char redundant[32] = "";
   if (found->num_redundant)
     snprintf(redundant, sizeof redundant, ", %d redundant", found->num_redundant);
@@ -596,6 +610,31 @@ static void add_parts(json_t **object, const pol_model *model)
   cli_json_set(object, "couplings", couplings);
 }
 
+/* The controllers: name, FMU, period, and what is bound to variables of the FMU. */
+static json_t *controllers_json(const pol_model *model)
+{
+  json_t *list = json_array();
+  for (int i = 0; i < model->num_controllers; i++) {
+    const pol_fmu_controller *c = &model->controllers[i];
+    json_t *inputs = json_object(), *outputs = json_object(), *parameters = json_object();
+    for (int k = 0; k < c->num_inputs; k++)
+      cli_json_set(
+          &inputs, c->inputs[k].name,
+          json_string(pol_mechanism_variable(model->mechanism, c->inputs[k].variable)->name));
+    for (int k = 0; k < c->num_outputs; k++)
+      cli_json_set(
+          &outputs, c->outputs[k].name,
+          json_string(pol_mechanism_variable(model->mechanism, c->outputs[k].variable)->name));
+    for (int k = 0; k < c->num_parameters; k++)
+      cli_json_set(&parameters, c->parameters[k].name, cli_json_number(c->parameters[k].value));
+    cli_json_append(&list,
+                    json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "name", c->name, "fmu",
+                              cli_json_text(c->file), "period", cli_json_number(c->period),
+                              "inputs", inputs, "outputs", outputs, "parameters", parameters));
+  }
+  return list;
+}
+
 /* Adds variables, states, events, and symmetries: {"energy": ..., "translations": [axis, ...],
  * "rotations": [{"axis": ..., "point": ...}, ...]}. */
 static void add_motions(json_t **object, const pol_mechanism *mechanism,
@@ -782,6 +821,7 @@ json_t *cli_findings_json(const cli_findings *found)
   add_parts(&object, model);
   if (model->num_reduced_bodies > 0) add_reduced_bodies(&object, model);
   add_motions(&object, model->mechanism, &model->settings);
+  if (model->num_controllers > 0) cli_json_set(&object, "controllers", controllers_json(model));
   cli_json_set(&object, "memory",
                json_pack("{s:o, s:o, s:o}", "bytes", cli_json_number(found->estimate.memory),
                          "rank_bytes", cli_json_number(found->estimate.rank), "result_bytes",

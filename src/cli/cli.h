@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include <polhode/fmu.h>
 #include <polhode/model.h>
 #include <polhode/polhode.h>
 #include <polhode/result.h>
@@ -249,6 +250,9 @@ int cli_ends_in(const char *path, const char *ending);
 /* Reads the model that the arguments name.  Reports its errors; *model is NULL then.  Gives the
  * exit status. */
 int cli_read_model(const cli_args *args, pol_model **model);
+/* Compares the controllers of the model with their FMUs, of which nothing is executed.  Reports
+ * errors; gives the exit status. */
+int cli_check_controllers(const cli_args *args, const pol_model *model);
 /* Opens a result file.  Reports what is wrong with it; *result is NULL then.  Gives the exit
  * status.
  */

@@ -597,6 +597,9 @@ static int run(const cli_args *args)
     return cli_refuse_one("polhode converge", args->json, "", "-",
                           "must be a file: the model is read several times");
   int result = cli_read_model(args, &s.model);
+  if (result == CLI_DONE && s.model->num_controllers > 0)
+    result = cli_refuse_one(args->operand, args->json, "controllers", "",
+                            "must not be given for a convergence study, whose runs have no FMUs");
   for (size_t i = 0; result == CLI_DONE && i < sizeof stages / sizeof stages[0]; i++) {
     const pol_status status = stages[i](&s);
     if (status != POL_OK) {

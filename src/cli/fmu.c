@@ -7,8 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <polhode/fmu.h>
-
 #include "cli/cli.h"
 #include "cli/json_out.h"
 #include "cli/terminal.h"

@@ -110,6 +110,15 @@ int cli_read_model(const cli_args *args, pol_model **model)
   return out_of_memory();
 }
 
+int cli_check_controllers(const cli_args *args, const pol_model *model)
+{
+  pol_errors errors = {0};
+  const pol_status status = pol_model_check_controllers(model, &errors);
+  if (status == POL_BAD_ARGUMENT) return cli_refuse(args->operand, args->json, &errors);
+  pol_errors_clear(&errors);
+  return status == POL_OK ? CLI_DONE : out_of_memory();
+}
+
 int cli_refuse_result(const char *path, int json, const char *rule)
 {
   return cli_refuse_one(path, json, json ? path : "", "", rule);

@@ -335,16 +335,25 @@ static int run_model(const cli_args *args, const checkpoint *saved, const pol_mo
   settings.progress = (pol_progress){report_progress, &progress};
   cli_progress_begin(&progress.progress, !args->quiet);
   const pol_status status =
-      pol_simulation_create(&simulation, model->mechanism, &settings, &outcome.failure);
+      pol_model_create_simulation(&simulation, model, &settings, &outcome.failure);
   cli_progress_end(&progress.progress); /* from now on it only asks to stop */
   if (status == POL_OK) {
     const int keeps = keeps_states(args, saved, simulation);
     progress.whole_steps = keeps || saved->path != NULL;
     if (progress.whole_steps) pol_simulation_allow_later_end(simulation); /* if memory allows */
-    result = continue_from(args, simulation, &outcome);
+    const char *unsaved = pol_simulation_unsaved(simulation);
+    if (unsaved != NULL && (saved->path != NULL || saved->num_times > 0))
+      result = cli_refuse_one("polhode run", args->json,
+                              saved->path != NULL ? "--checkpoint" : "--checkpoint-at", unsaved,
+                              "is a controller whose state cannot be saved: its FMU has not "
+                              "canGetAndSetFMUState and canSerializeFMUState");
+    else
+      result = continue_from(args, simulation, &outcome);
     if (result == CLI_DONE) result = run_simulation(args, saved, keeps, simulation, &outcome);
   } else if (status == POL_BAD_ARGUMENT) {
-    result = cli_refuse_one(args->operand, args->json, "simulation", "", outcome.failure.message);
+    const int of_fmu = strncmp(outcome.failure.where, "controller ", 11) == 0;
+    result = cli_refuse_one(args->operand, args->json, of_fmu ? "controllers" : "simulation", "",
+                            outcome.failure.message);
   } else {
     const int invalid = cli_start_status(status) == CLI_INVALID;
     outcome.status = invalid ? "invalid" : status == POL_CANCELLED ? "interrupted" : "failed";
@@ -452,6 +461,7 @@ static int run(const cli_args *given)
   result = cli_check_model_output("polhode run", args, "--out", out, model);
   if (result == CLI_DONE)
     result = cli_check_model_output("polhode run", args, "--checkpoint", saved.path, model);
+  if (result == CLI_DONE) result = cli_check_controllers(args, model);
   if (result == CLI_DONE && args->watch) result = cli_follow_begin(args, model);
   if (result == CLI_DONE) result = run_checked(args, &saved, model);
   free(saved.times);

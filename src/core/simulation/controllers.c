@@ -239,8 +239,8 @@ pol_status pol_simulation_add_controller(pol_simulation *simulation,
 {
   pol_simulation *sim = simulation;
   pol_status status = check(sim, controller);
-  if (status != POL_OK) return status;
-  status = append(sim, controller);
+  if (status == POL_OK) status = append(sim, controller);
+  if (status != POL_OK && controller->release) controller->release(controller->user);
   if (status != POL_OK) return status;
   status = sample_one(sim, &sim->controllers[sim->num_controllers - 1]);
   if (status == POL_OK) status = start_again(sim);
@@ -250,7 +250,11 @@ pol_status pol_simulation_add_controller(pol_simulation *simulation,
 
 void poli_controllers_free(pol_simulation *sim)
 {
-  for (int i = 0; i < sim->num_controllers; i++) free(sim->controllers[i].memory);
+  for (int i = 0; i < sim->num_controllers; i++) {
+    const pol_sampled_controller *c = &sim->controllers[i].controller;
+    if (c->release) c->release(c->user);
+    free(sim->controllers[i].memory);
+  }
   free(sim->controllers);
   free(sim->sampled);
 }

@@ -305,6 +305,7 @@ void poli_identity_fill(const pol_simulation *sim, uint64_t *identity)
     pol_sampled_controller c = sim->controllers[i].controller;
     add_text(&hash, c.name);
     POLI_ARCHIVE(&hash, c.period);
+    POLI_ARCHIVE(&hash, c.identity);
     poli_archive_bytes(&hash, (void *)c.inputs, (size_t)c.num_inputs * sizeof *c.inputs);
     poli_archive_bytes(&hash, (void *)c.outputs, (size_t)c.num_outputs * sizeof *c.outputs);
     *to++ = hash.hash;

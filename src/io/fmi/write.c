@@ -14,14 +14,8 @@
 #include "base/errors.h"
 #include "io/file/file.h"
 #include "io/fmi/describe.h"
+#include "io/fmi/import.h"
 #include "io/fmi/zip.h"
-
-/* The folders of shared objects for this machine. */
-#if defined(__aarch64__)
-static const char *const platforms[] = {"aarch64-linux", "aarch64-linux"};
-#else
-static const char *const platforms[] = {"linux64", "x86_64-linux"};
-#endif
 
 /* An FMU under way; subject has pointers to the rest. */
 typedef struct fmu {
@@ -178,7 +172,7 @@ static int is_object(const struct dirent *entry)
 static pol_status add_object(const fmu *f, poli_zip *zip, const char *name)
 {
   char *bytes = NULL, *path = poli_format("%s/%s", f->options->binaries, name);
-  char *entry = poli_format("binaries/%s/%s", platforms[f->options->version - 2], name);
+  char *entry = poli_format("binaries/%s/%s", poli_fmu_platform(f->options->version), name);
   size_t size;
   pol_status status =
       path != NULL && entry != NULL ? poli_read_file(path, &bytes, &size) : POL_NO_MEMORY;
@@ -236,6 +230,13 @@ pol_status pol_fmu_write(const pol_model *model, const pol_fmu_options *options,
   pol_status status;
   if (options->version != 2 && options->version != 3) {
     status = pol_errors_add(errors, "fmi", "", "must be 2 or 3", "");
+    return status == POL_OK ? POL_BAD_ARGUMENT : status;
+  }
+  if (model->num_controllers > 0) {
+    status = pol_errors_add(errors, "controllers", "",
+                            "must not be given in a model that becomes an FMU: it cannot contain "
+                            "other FMUs; bind them to it in the importer",
+                            "");
     return status == POL_OK ? POL_BAD_ARGUMENT : status;
   }
   status = plan_variables(&f, model);

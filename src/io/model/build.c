@@ -564,6 +564,7 @@ void poli_build_mechanism(poli_reader *reader, const poli_place *top, const poli
   }
   poli_mechanism_collect(mechanism, NULL);
   json_decref(b.reported);
+  if (reader->status == POL_OK) poli_add_controllers(reader, top, data, mechanism);
   if (reader->status == POL_OK && reader->errors->count > before) sort_errors(reader, top);
   if (reader->status == POL_OK) poli_check_expressions(reader, top, mechanism);
 }

@@ -266,11 +266,13 @@ static void expand_changes(poli_expansion *x, const poli_place *place, const pol
   replace(x, place, changes);
 }
 
-/* An object of numbers or of names. */
+/* An object of numbers, of expressions or of names. */
 static void expand_map(poli_expansion *x, const poli_place *place, const poli_field *field,
                        const poli_scope *scope)
 {
-  const poli_field item = {.value = field->value == &poli_number_map ? &poli_number : &poli_text};
+  const poli_field item = {.value = field->value == &poli_number_map       ? &poli_number
+                                    : field->value == &poli_expression_map ? &poli_expression
+                                                                           : &poli_text};
   const char *key;
   json_t *value;
   json_object_foreach(place->value, key, value)
@@ -363,7 +365,8 @@ static void expand_value(poli_expansion *x, int instance, const poli_place *plac
   case JSON_OBJECT:
     if (field->value == &poli_changes)
       expand_changes(x, place, scope);
-    else if (field->value == &poli_number_map || field->value == &poli_name_map)
+    else if (field->value == &poli_number_map || field->value == &poli_name_map ||
+             field->value == &poli_expression_map || field->value == &poli_variable_map)
       expand_map(x, place, field, scope);
     else if (kind)
       poli_expand_object(x, instance, place, kind, scope);

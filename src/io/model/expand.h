@@ -180,6 +180,11 @@ void poli_surface_free(pol_surface *surface);
 json_t *poli_surface_json(const pol_surface *surface);
 pol_status poli_surface_read(pol_surface *surface, const json_t *object, size_t num_modes);
 
+/* Gives the model its own copies of the controllers (controllers.c). */
+pol_status poli_build_controllers(const poli_expansion *x, const poli_model_data *data,
+                                  pol_model *model);
+void poli_free_controllers(pol_model *model);
+
 /* Gives errors from `first` on, whose paths are those of the plain tree, the place in their file;
  * and all errors lines and elements. */
 void poli_locate_errors(poli_expansion *x, json_t *tree, const char *text, size_t size, int first);

@@ -102,6 +102,25 @@ static void read_changes(poli_reader *reader, const poli_place *place, const pol
   }
 }
 
+static void read_expression_map(poli_reader *reader, const poli_place *place,
+                                const poli_field *field, void *target)
+{
+  static const poli_field item = {.value = &poli_expression,
+                                  .rule = "must be an expression, such as \"2*hinge.rate\""};
+  const char *key, *text;
+  json_t *value;
+  if (!json_is_object(place->value)) {
+    poli_report_wrong(reader, place, field);
+    return;
+  }
+  *(const json_t **)target = place->value;
+  json_object_foreach(place->value, key, value)
+  {
+    const poli_place at = {place, key, 0, value};
+    read_expression(reader, &at, &item, &text);
+  }
+}
+
 const poli_value poli_expression = POLI_VALUE(
     read_expression, sizeof(char *), POLI_NO_DETAIL, "must be an expression",
     "[expression](#expressions)", "{'type': 'string', 'minLength': 1}", .texts = POLI_EXPRESSIONS);
@@ -121,6 +140,10 @@ const poli_value poli_changes = POLI_VALUE(
     read_changes, sizeof(json_t *), POLI_NO_DETAIL,
     "must be an object of velocities or states and their expressions", "object",
     "{'type': 'object', 'minProperties': 1, 'additionalProperties': {'type': 'string'}}");
+const poli_value poli_expression_map =
+    POLI_VALUE(read_expression_map, sizeof(json_t *), POLI_NO_DETAIL,
+               "must be an object of expressions", "object of [expressions](#variables)",
+               "{'type': 'object', 'additionalProperties': {'type': 'string'}}");
 
 /* --- names ------------------------------------------------------------------------------------ */
 
@@ -251,6 +274,15 @@ void poli_check_expressions(poli_reader *reader, const poli_place *top,
         const poli_kind *kind = lists->detail;
         const poli_field *field = poli_find_field(kind->fields, key);
         const poli_value *type = field ? field->value : NULL;
+        const char *item;
+        json_t *text;
+        if (type == &poli_expression_map) {
+          json_object_foreach(value, item, text)
+          {
+            const poli_place at = {&place, item, 0, text};
+            check_names(reader, &at, mechanism, objects);
+          }
+        }
         if (type == &poli_expression || type == &poli_effort || type == &poli_efforts ||
             type == &poli_changes)
           check_names(reader, &place, mechanism, objects);

@@ -21,6 +21,7 @@ const poli_number_range poli_not_negative = {0.0, HUGE_VAL, 0, "must be a non-ne
 const poli_number_range poli_library_range[POLI_NUM_ELEMENTS] = {{.rule = NULL}};
 
 WORDS(body_types, "rigid", "point");
+WORDS(input_times, "end", "start");
 WORDS(directions, "rising", "falling", "both");
 NAMES(shape_types, pol_shape_type_name((pol_shape_type)number));
 NAMES(joint_coordinates, number < POL_DRIVE_X ? pol_coordinate_name((pol_coordinate)number) : NULL);
@@ -497,6 +498,38 @@ static const poli_kind event_kind =
                    "['action']}, 'then': {'properties': {'direction': {'enum': ['rising', "
                    "'falling']}}}}");
 
+#define AT(member) offsetof(poli_model_controller, member)
+
+static const poli_field controller_fields[] = {
+    {"name", &poli_name, AT(name), .required = POLI_ALWAYS, .help = "unique among controllers"},
+    {"fmu", &poli_data_file, AT(fmu), NULL, "must be the name of an FMU (a file that ends in .fmu)",
+     POLI_ALWAYS,
+     .help =
+         "[FMU](fmi.md#fmus-as-controllers) for co-simulation by FMI 2.0 or 3.0, relative to the "
+         "folder of the model file"},
+    {"period", &poli_number, AT(period), &poli_positive, NULL, POLI_ALWAYS, .unit = "s",
+     .help = "time between its steps; steps of the simulation end there"},
+    {"inputs", &poli_expression_map, AT(inputs), .standard = "none",
+     .help = "of the FMU by name, each an expression of quantities of the model, such as "
+             "`{\"angle\": \"hinge.angle\"}`"},
+    {"outputs", &poli_variable_map, AT(outputs), .required = POLI_ALWAYS,
+     .help = "of the FMU by name, each with the variable that it sets, which has `\"input\": "
+             "true`"},
+    {"parameters", &poli_number_map, AT(parameters), .standard = "those of the FMU",
+     .help = "start values of the FMU by name, numbers or expressions of "
+             "[parameters](#parameters); a Boolean is 0 or 1"},
+    {"inputs_at", &poli_choice, AT(inputs_at), &input_times, .standard = "\"end\"",
+     .help = "in a step of the FMU its inputs have the values of the `end` or of the `start` of "
+             "this step"},
+    {.key = NULL},
+};
+
+#undef AT
+
+static const poli_kind controller_kind =
+    KIND("controller", "must be an object that describes a controller", controller_fields,
+         sizeof(poli_model_controller), .link = "controllers", .check = poli_check_controller);
+
 /* --- parameters and included files ------------------------------------------------------------ */
 
 #define AT(member) offsetof(poli_parameter_keys, member)
@@ -583,6 +616,9 @@ static const poli_field model_fields[] = {
      .standard = "none",
      .help =
          "zeros of expressions, which are recorded, end the run, or reset velocities and states"},
+    {"controllers", &poli_objects, AT(controllers), &controller_kind,
+     "must be a list of controllers", .standard = "none",
+     .help = "FMUs that read quantities and set variables at equal intervals"},
     {"shapes", &poli_objects, AT(shapes), &shape_kind, "must be a list of shapes",
      .standard = "none", .help = "shapes of the ground, for the viewer"},
     {"simulation", &poli_object, AT(simulation), &poli_simulation_kind,

@@ -203,6 +203,21 @@ static json_t *rename_value(renaming *r, json_t *value, const poli_field *field)
     }
     return changes;
   }
+  if (field->value == &poli_expression_map || field->value == &poli_variable_map) {
+    json_t *item;
+    const char *key;
+    json_object_foreach(value, key, item)
+    {
+      const char *name = json_string_value(item);
+      if (!name) continue;
+      char *renamed = field->value == &poli_expression_map ? rename_expression(r, name)
+                                                           : new_name(r, "variables", name);
+      if (renamed && json_object_set_new(value, key, json_string(renamed)) != 0)
+        r->x->reader->status = POL_NO_MEMORY;
+      free(renamed);
+    }
+    return NULL;
+  }
   if (json_is_object(value) && kind) rename_object(r, value, kind);
   if (!text) return NULL;
   if (type->texts == POLI_NAMES)

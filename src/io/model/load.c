@@ -350,6 +350,7 @@ static int fill_model(poli_reader *reader, const poli_place *top, poli_expansion
     if (!model->name) reader->status = POL_NO_MEMORY;
     if (reader->status == POL_OK) reader->status = poli_build_output_times(&data, model);
     if (reader->status == POL_OK) reader->status = poli_build_events(&data, model);
+    if (reader->status == POL_OK) reader->status = poli_build_controllers(x, &data, model);
     if (reader->status == POL_OK) reader->status = poli_build_shapes(&data, model);
   }
   *simulation = data.simulation;
@@ -470,6 +471,7 @@ void pol_model_free(pol_model **model)
   for (int i = 0; i < (*model)->num_shapes; i++) free((*model)->shapes[i].file);
   free((*model)->shapes);
   free((*model)->shape_masses);
+  poli_free_controllers(*model);
   for (int i = 0; i < (*model)->num_reduced_bodies; i++)
     poli_surface_free(&(*model)->reduced_bodies[i].surface);
   free((*model)->reduced_bodies);

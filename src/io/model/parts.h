@@ -12,6 +12,7 @@
  *   beams.c        beams to nodes and elements, beam_lines.c their lines
  *   flexible.c     flexible bodies: their files, meshes and reduction
  *   surface.c      what is drawn of them
+ *   controllers.c  controllers, and the variables that they read
  *   masses.c       mass and inertia of bodies from their shapes
  *   rules.c        rules between the keys of an object, and what follows from the settings
  *   build.c        structs to mechanism
@@ -390,6 +391,15 @@ typedef struct poli_model_event {
 
 enum { POLI_RISING, POLI_FALLING, POLI_BOTH };
 
+typedef struct poli_model_controller {
+  const char *name, *fmu;
+  double period;
+  int inputs_at;                               /* POLI_INPUTS_AT_END, ... */
+  const json_t *inputs, *outputs, *parameters; /* objects, or NULL */
+} poli_model_controller;
+
+enum { POLI_INPUTS_AT_END, POLI_INPUTS_AT_START };
+
 typedef struct poli_model_simulation {
   pol_settings settings;
   int method, steps;   /* numbers of the choices; -1 if wrong, or steps not given */
@@ -405,18 +415,19 @@ typedef struct poli_model_data {
   const char *schema;
   const char *name;
   double gravity[3];
-  poli_items bodies;    /* poli_model_body */
-  poli_items markers;   /* pol_marker */
-  poli_items joints;    /* poli_model_joint */
-  poli_items beams;     /* poli_model_beam */
-  poli_items flexible;  /* poli_model_flexible */
-  poli_items forces;    /* poli_model_force */
-  poli_items drives;    /* poli_model_drive */
-  poli_items couplings; /* pol_coupling */
-  poli_items variables; /* pol_variable */
-  poli_items states;    /* pol_state_variable */
-  poli_items events;    /* poli_model_event */
-  poli_items shapes;    /* poli_model_shape, of the ground */
+  poli_items bodies;      /* poli_model_body */
+  poli_items markers;     /* pol_marker */
+  poli_items joints;      /* poli_model_joint */
+  poli_items beams;       /* poli_model_beam */
+  poli_items flexible;    /* poli_model_flexible */
+  poli_items forces;      /* poli_model_force */
+  poli_items drives;      /* poli_model_drive */
+  poli_items couplings;   /* pol_coupling */
+  poli_items variables;   /* pol_variable */
+  poli_items states;      /* pol_state_variable */
+  poli_items events;      /* poli_model_event */
+  poli_items controllers; /* poli_model_controller */
+  poli_items shapes;      /* poli_model_shape, of the ground */
   poli_model_simulation simulation;
 } poli_model_data;
 
@@ -485,7 +496,8 @@ extern const poli_value poli_function; /* poli_model_function: an object, an exp
 extern const poli_value poli_parameter_value, poli_parameter_list,
     poli_includes;                     /* nothing, likewise */
 extern const poli_value poli_expanded; /* nothing: what expand.h has evaluated already */
-extern const poli_value poli_number_map, poli_name_map; /* const json_t *: objects, borrowed */
+/* const json_t *: objects, borrowed; of numbers, of names, of expressions, of names of variables */
+extern const poli_value poli_number_map, poli_name_map, poli_expression_map, poli_variable_map;
 
 /* Rules between keys, the checks of the kinds. */
 typedef void poli_check(poli_reader *reader, const poli_place *place, void *object, int sound);
@@ -493,7 +505,8 @@ poli_check poli_check_limits, poli_check_friction;
 poli_check poli_check_model, poli_check_beam;
 poli_check poli_check_flexible, poli_check_mesh, poli_check_interface;
 poli_check poli_check_body, poli_check_shape, poli_check_force, poli_check_function,
-    poli_check_event, poli_check_rotation, poli_check_control, poli_check_simulation;
+    poli_check_event, poli_check_controller, poli_check_rotation, poli_check_control,
+    poli_check_simulation;
 
 /* Parses a model file, which a zero byte follows; NULL after a syntax error, which is reported, or
  * without memory. */
@@ -506,6 +519,9 @@ void poli_check_expressions(poli_reader *reader, const poli_place *top,
 /* Adds the gravity and the elements of the data to an empty mechanism.  What it refuses is
  * reported, at places that have no error yet; the errors are then in the order of the file. */
 void poli_build_mechanism(poli_reader *reader, const poli_place *top, const poli_model_data *data,
+                          pol_mechanism *mechanism);
+/* Adds the variables that controllers read (controllers.c), and checks those that they set. */
+void poli_add_controllers(poli_reader *reader, const poli_place *top, const poli_model_data *data,
                           pol_mechanism *mechanism);
 /* The nodes of a beam, from its keys (beams.c); the lists belong to *memory, which the caller
  * frees. The beam is sound. */

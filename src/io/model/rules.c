@@ -297,6 +297,22 @@ void poli_check_function(poli_reader *reader, const poli_place *place, void *obj
     poli_report(reader, &values, "", "must have as many numbers as \"times\"");
 }
 
+/* --- controllers ------------------------------------------------------------------------------ */
+
+void poli_check_controller(poli_reader *reader, const poli_place *place, void *object, int sound)
+{
+  const poli_model_controller *controller = object;
+  const json_t *first = json_object_get(json_object_get(reader->names, "controllers"),
+                                        controller->name ? controller->name : "");
+  const poli_place name = poli_place_key(place, "name"), outputs = poli_place_key(place, "outputs");
+  (void)sound;
+  if (first && (size_t)json_integer_value(first) != place->index)
+    poli_report(reader, &name, "", "must be unique: controllers[%d] has the same name",
+                (int)json_integer_value(first));
+  if (json_is_object(outputs.value) && json_object_size(outputs.value) == 0)
+    poli_report(reader, &outputs, "", "must name at least one output of the FMU");
+}
+
 /* --- events ----------------------------------------------------------------------------------- */
 
 void poli_check_event(poli_reader *reader, const poli_place *place, void *object, int sound)

@@ -439,8 +439,9 @@ static void read_map(poli_reader *reader, const poli_place *place, const poli_fi
     const poli_place at = {place, key, 0, value};
     if (field->value == &poli_number_map ? !json_is_number(value) : !json_is_string(value))
       poli_report(reader, &at, "",
-                  field->value == &poli_number_map ? "must be a number"
-                                                   : "must be the name of an object outside");
+                  field->value == &poli_number_map     ? "must be a number"
+                  : field->value == &poli_variable_map ? "must be the name of a variable"
+                                                       : "must be the name of an object outside");
   }
 }
 
@@ -465,6 +466,10 @@ const poli_value poli_number_map = POLI_VALUE(
 const poli_value poli_name_map =
     POLI_VALUE(read_map, sizeof(json_t *), POLI_NO_DETAIL, "must be an object of names",
                "object of names", "{'type': 'object', 'additionalProperties': {'type': 'string'}}");
+const poli_value poli_variable_map = POLI_VALUE(
+    read_map, sizeof(json_t *), POLI_NO_DETAIL, "must be an object of names of variables",
+    "object of names",
+    "{'type': 'object', 'minProperties': 1, 'additionalProperties': {'type': 'string'}}");
 
 /* --- functions of time ------------------------------------------------------------------------ */
 

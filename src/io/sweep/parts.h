@@ -10,6 +10,7 @@
 #ifndef POLHODE_IO_SWEEP_PARTS_H
 #define POLHODE_IO_SWEEP_PARTS_H
 
+#include <polhode/fmu.h>
 #include <polhode/model.h>
 #include <polhode/sweep.h>
 

@@ -187,7 +187,7 @@ static pol_status simulate(job *j, const pol_model *model, const pol_progress *p
   /* processes work side by side: threads of one would wait for the others */
   pol_settings settings = model->settings;
   settings.options.threads = 1;
-  pol_status status = pol_simulation_create(&simulation, model->mechanism, &settings, &d);
+  pol_status status = pol_model_create_simulation(&simulation, model, &settings, &d);
   if (status != POL_OK && status != POL_NO_MEMORY) {
     d.status = status;
     note_failure(j, &d);

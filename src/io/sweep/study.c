@@ -521,7 +521,7 @@ static void load_model(poli_reader *reader, const poli_place *top, const char *f
   sweep->by_path = 0;
   status = poli_sweep_read_model(sweep, 0, NULL, &alone, &errors);
   if (status == POL_NO_MEMORY) reader->status = status;
-  sweep->by_path = status != POL_OK;
+  sweep->by_path = status != POL_OK || alone->num_controllers > 0; /* FMUs are beside it */
   pol_model_free(&alone);
   pol_errors_clear(&errors);
 }
