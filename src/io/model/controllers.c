@@ -77,8 +77,10 @@ void poli_add_controllers(poli_reader *reader, const poli_place *top, const poli
 {
   const poli_place list = poli_place_key(top, "controllers");
   const poli_model_controller *from = data->controllers.items;
+  if (data->controllers.count == 0) return;
   json_t *setters = json_object(), *value;
   const char *key;
+  if (!setters) reader->status = POL_NO_MEMORY;
   for (size_t i = 0; i < data->controllers.count && reader->status == POL_OK; i++, from++) {
     const poli_place object = poli_place_item(&list, i);
     const poli_place inputs = poli_place_key(&object, "inputs");
