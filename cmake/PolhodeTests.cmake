@@ -132,7 +132,7 @@ if(TARGET polhode_python)
       add_test(NAME python/wheel
         COMMAND ${candidate} ${PROJECT_SOURCE_DIR}/tests/python/test_wheel.py ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/python)
       set_tests_properties(python/package python/notebook PROPERTIES ENVIRONMENT
-        "PYTHONPATH=${PROJECT_BINARY_DIR}/python;PYTHONDONTWRITEBYTECODE=1;OPENBLAS_NUM_THREADS=1")
+        "PYTHONPATH=${PROJECT_BINARY_DIR}/python;PYTHONDONTWRITEBYTECODE=1;OPENBLAS_NUM_THREADS=1;POLHODE_TEST_FMU=${PROJECT_BINARY_DIR}/tests/fmi/fmu/controller.so")
       break()
     endif()
   endforeach()

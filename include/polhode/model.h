@@ -92,7 +92,8 @@ typedef struct pol_binding {
 typedef struct pol_fmu_controller {
   char *name;
   char *file; /* the FMU, as the file names it */
-  char *path; /* from the current directory; NULL: the model was not read from a file */
+  char *path; /* from the current directory; NULL: it is relative, and the model was not
+                 read from a file */
   double period;
   int inputs_at_start; /* 1: in a step of the FMU, its inputs are those of the start of the step */
   int num_inputs, num_outputs, num_parameters;

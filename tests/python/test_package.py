@@ -5,6 +5,7 @@
 """
 import gc
 import math
+import os
 import pathlib
 import resource
 import sys
@@ -159,6 +160,36 @@ class Simulations(unittest.TestCase):
         result = simulation.run(controller=hold)
         self.assertLess(np.abs(result["hinge.angle"]).max(), 0.01)
         self.assertEqual(list(simulation.inputs), ["torque"])
+
+    def test_fmus_as_controllers(self):
+        """Two simulations in turns have instances of their own; errors are exceptions."""
+        sys.path.insert(0, str(SOURCE / "tests/fmi"))
+        import fixture
+        with tempfile.TemporaryDirectory() as folder:
+            fmu = fixture.pack(pathlib.Path(folder) / "pd.fmu", 3, os.environ["POLHODE_TEST_FMU"])
+            path = fixture.write(pathlib.Path(folder) / "model.json", fixture.model("pd.fmu", parameters={"ki": 4}))
+            alone = polhode.Simulation(path).run()
+            one, two = polhode.Simulation(path), polhode.Simulation(polhode.load(path, gain=2.0))
+            for _ in range(100):
+                one.step(10)
+                two.step(10)
+            self.assertEqual(one.inputs["motor"], alone["motor"][-1])
+            self.assertEqual(two.inputs["motor"], alone["motor"][-1])
+            angle = alone["pd_angle"][::10]
+            self.assertAlmostEqual(alone["motor"][-1], -angle[-1] - 0.04 * angle[1:].sum(), delta=1e-12)
+            # a model without a file needs the whole path
+            keys = fixture.model(fmu, parameters={"ki": 4})
+            run = polhode.Simulation(polhode.Model(**keys)).run()
+            np.testing.assert_array_equal(run["motor"], alone["motor"])
+            with self.assertRaisesRegex(polhode.PolhodeError, "absolute path"):
+                polhode.Simulation(polhode.Model(**fixture.model("pd.fmu")))
+            with self.assertRaisesRegex(polhode.PolhodeError, "no such variable"):
+                polhode.Simulation(polhode.Model(**fixture.model(fmu, inputs={"x": "t"})))
+            with self.assertRaises(polhode.SimulationError) as caught:
+                polhode.Simulation(polhode.Model(**fixture.model(fmu, parameters={"fail": 2}))).run()
+            self.assertAlmostEqual(caught.exception.t, 0.5)
+            self.assertIn("burnt through", caught.exception.message)
+            self.assertEqual(len(caught.exception.result.t), 500)
 
     def test_failures_keep_the_rows(self):
         model = pendulum().add_variable("u", expression="sqrt(0.05 - t)")

@@ -168,7 +168,7 @@ pol_status poli_fmu_open(poli_fmu_archive *fmu, const pol_fmu_controller *contro
   poli_fmu_description *d = &fmu->description;
   if (!controller->path)
     return report(&r, "fmu", NULL, controller->file,
-                  poli_format("cannot be found: the model was not read from a file"), "");
+                  poli_format("must be an absolute path: the model was not read from a file"), "");
   pol_status status = poli_unzip_open(&fmu->zip, controller->path);
   const poli_unzip_entry *entry = poli_unzip_find(&fmu->zip, "modelDescription.xml");
   const size_t largest = (size_t)1 << 28;

@@ -77,8 +77,10 @@ void poli_add_controllers(poli_reader *reader, const poli_place *top, const poli
 {
   const poli_place list = poli_place_key(top, "controllers");
   const poli_model_controller *from = data->controllers.items;
+  if (data->controllers.count == 0) return;
   json_t *setters = json_object(), *value;
   const char *key;
+  if (!setters) reader->status = POL_NO_MEMORY;
   for (size_t i = 0; i < data->controllers.count && reader->status == POL_OK; i++, from++) {
     const poli_place object = poli_place_item(&list, i);
     const poli_place inputs = poli_place_key(&object, "inputs");
@@ -141,8 +143,9 @@ pol_status poli_build_controllers(const poli_expansion *x, const poli_model_data
     to->file = poli_format("%s", from->fmu);
     to->period = from->period;
     to->inputs_at_start = from->inputs_at;
-    if (x->folder) to->path = poli_format("%s%s", from->fmu[0] != '/' ? x->folder : "", from->fmu);
-    pol_status status = to->name && to->file && (to->path || !x->folder) ? POL_OK : POL_NO_MEMORY;
+    const int is_absolute = from->fmu[0] == '/', known = x->folder || is_absolute;
+    if (known) to->path = poli_format("%s%s", is_absolute ? "" : x->folder, from->fmu);
+    pol_status status = to->name && to->file && (to->path || !known) ? POL_OK : POL_NO_MEMORY;
     if (!status)
       status = copy_bindings(from->inputs, from, model->mechanism, 1, &to->num_inputs, &to->inputs);
     if (!status)
