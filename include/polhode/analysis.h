@@ -168,7 +168,8 @@ pol_status pol_analysis_path(pol_analysis *analysis, const pol_path_options *opt
 /* --- modes ------------------------------------------------------------------------------------ */
 
 typedef struct pol_modes_options {
-  int count;       /* modes of lowest frequency that are wanted; 0: all, or 20 of a large model */
+  int count;       /* modes of lowest frequency that are wanted beside zero eigenvalues;
+                      0: all, or 20 of a large model */
   double frame[3]; /* angular velocity of the axes of observation, global axes, rad/s */
   double shift;    /* large models: modes with eigenvalues near this one, rad/s; 0: automatic */
   int large;       /* 1: iterate (ARPACK) whatever the size; -1: never; 0: above 600 velocities */

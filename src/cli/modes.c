@@ -76,11 +76,8 @@ static void print_modes(const cli_analysis *a, const pol_modes *modes)
     return;
   }
   if (pol_modes_zeros(modes) > 0)
-    cli_print_row("zero", "%d eigenvalue%s: motions that nothing resists%s", pol_modes_zeros(modes),
-                  cli_plural(pol_modes_zeros(modes)),
-                  a->args->count != NULL && pol_modes_zeros(modes) >= pol_modes_count(modes)
-                      ? "; a larger --count lists the others, too"
-                      : "");
+    cli_print_row("zero", "%d eigenvalue%s: motions that nothing resists", pol_modes_zeros(modes),
+                  cli_plural(pol_modes_zeros(modes)));
   printf("\n  mode   frequency, Hz   damping ratio      eigenvalue, 1/s              what moves\n");
   for (int k = 0; k < pol_modes_count(modes); k++) {
     const pol_mode *mode = pol_modes_get(modes, k);
@@ -198,7 +195,8 @@ static int run(const cli_args *args)
 
 static const cli_option options[] = {
     CLI_ANALYSIS_OPTIONS,
-    {"--count", "N", "only the N modes of lowest frequency (default: all; 20 of a large model)",
+    {"--count", "N",
+     "only the N modes of lowest frequency, beside zeros (default: all; 20 of a large model)",
      CLI_TEXT, offsetof(cli_args, count), NULL},
     {"--out", "FILE.h5|FILE.csv",
      "write one period of each mode as a result: FILE_1.h5, FILE_2.h5, ...", CLI_TEXT,

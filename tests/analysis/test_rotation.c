@@ -89,7 +89,7 @@ static void beams_have_the_frequencies_of_their_ends(void **state)
         pol_model *model =
             slender_beam(k ? 40 : 20, strain ? "so3xr3" : "se3", ends[e].keys, ends[e].joint);
         pol_analysis *analysis = analyse_at(model->mechanism, 0.0);
-        const pol_modes_options options = {.count = ends[e].zeros + 10};
+        const pol_modes_options options = {.count = 10};
         pol_modes *modes = find_modes(analysis, &options);
         assert_int_equal(pol_modes_zeros(modes), ends[e].zeros);
         for (int i = 0; i < 10; i++) {
@@ -566,7 +566,7 @@ static void fork_is_tuned(void **state)
   (void)state;
   pol_model *model = read_model(MODELS "beams/tuning_fork.json");
   pol_analysis *analysis = analyse_at(model->mechanism, 0.0);
-  const pol_modes_options options = {.count = 14};
+  const pol_modes_options options = {.count = 2};
   pol_modes *modes = find_modes(analysis, &options);
   const pol_mode *mode = pol_modes_get(modes, 12), *next = pol_modes_get(modes, 13);
   const int first = 6 * pol_mechanism_find_body(model->mechanism, "fork_0") + 3;

@@ -217,11 +217,11 @@ static pol_status solve_full(pol_analysis *a, const pol_modes_options *options, 
   return status;
 }
 
-static pol_status solve_large(pol_analysis *a, const pol_modes_options *options, int wanted,
+/* f has room for count + 3. */
+static pol_status solve_large(pol_analysis *a, const pol_modes_options *options, int count,
                               double *unsteady, found *f, pol_diagnostics *diagnostics)
 {
   const size_t nv = (size_t)a->dae->group.nv;
-  const int count = 2 * wanted;
   double *re, *im, *w;
   poli_arena arena = {0};
   do {
@@ -298,37 +298,85 @@ static int is_stiff_structure(const pol_analysis *a)
   return beams >= 5;
 }
 
-static pol_status fill(pol_modes *modes, const pol_modes_options *options,
-                       pol_diagnostics *diagnostics)
+/* Room for the modes that are found and for the answers. */
+static pol_status take_room(pol_modes *modes, int count, found *f)
 {
-  pol_analysis *a = modes->analysis;
-  const int nv = a->dae->group.nv;
-  const int is_large = options->large > 0 || (options->large == 0 &&
-                                              (nv > POLI_FULL_VELOCITIES || is_stiff_structure(a)));
-  const int wanted = options->count > 0 ? options->count : is_large ? 20 : 2 * nv;
-  const size_t room = is_large ? 2 * (size_t)wanted + 3 : 2 * (size_t)nv;
-  found f = {0};
+  const pol_analysis *a = modes->analysis;
+  const size_t room = (size_t)count + 3, nv = (size_t)a->dae->group.nv;
   poli_arena arena = {0};
+  *f = (found){0};
   do {
-    POLI_TAKE_EACH(&arena, room, &f.re, &f.im);
-    POLI_TAKE(&arena, f.w, 2 * room * (size_t)nv);
+    POLI_TAKE_EACH(&arena, room, &f->re, &f->im);
+    POLI_TAKE(&arena, f->w, 2 * room * nv);
     POLI_TAKE(&arena, modes->modes, room);
     POLI_TAKE(&arena, modes->q, a->dae->group.nq);
     POLI_TAKE(&arena, modes->w, nv);
     POLI_TAKE(&arena, modes->is_node, a->formulation->num_bodies);
   } while (poli_arena_again(&arena));
+  free(modes->memory);
   modes->memory = arena.memory;
-  if (!modes->memory) return POL_NO_MEMORY;
-  for (int k = 0; k < pol_mechanism_num_forces(a->mechanism); k++) {
-    const pol_force *force = pol_mechanism_force(a->mechanism, k);
+  return modes->memory ? POL_OK : POL_NO_MEMORY;
+}
+
+static void mark_nodes(pol_modes *modes)
+{
+  const pol_mechanism *mechanism = modes->analysis->mechanism;
+  for (int k = 0; k < pol_mechanism_num_forces(mechanism); k++) {
+    const pol_force *force = pol_mechanism_force(mechanism, k);
     for (int i = 0; i < 2 && force->type == POL_BEAM; i++) {
-      const int body = pol_mechanism_marker(a->mechanism, force->marker[i])->body;
+      const int body = pol_mechanism_marker(mechanism, force->marker[i])->body;
       if (body >= 0) modes->is_node[body] = 1;
     }
   }
-  const pol_status status = is_large
-                                ? solve_large(a, options, wanted, &modes->unsteady, &f, diagnostics)
-                                : solve_full(a, options, &modes->unsteady, &f, diagnostics);
+}
+
+/* How many eigenvalues the model has, as poli_linear counts them; the operator of modes_large.c
+ * has more rows, whose eigenvalues mean nothing. */
+static int num_eigenvalues(const pol_analysis *a)
+{
+  const unsigned char *dropped = pol_analysis_dropped(a, NULL);
+  int held = 0, tangent = 0;
+  for (int i = 0; i < pol_dae_num_constraints(a->dae); i++) {
+    tangent += !dropped[i];
+    held += !dropped[i] && i < a->dae->num_holonomic;
+  }
+  return poli_analysis_first_state(a) - held + a->dae->group.nv - tangent;
+}
+
+/* The iteration finds zeros first: it is repeated with as many more until enough others follow. */
+static pol_status solve(pol_modes *modes, const pol_modes_options *options, int wanted, found *f,
+                        pol_diagnostics *diagnostics)
+{
+  pol_analysis *a = modes->analysis;
+  const int nv = a->dae->group.nv;
+  pol_status status;
+  if (!modes->is_large) {
+    status = take_room(modes, 2 * nv, f);
+    return status ? status : solve_full(a, options, &modes->unsteady, f, diagnostics);
+  }
+  const int all = num_eigenvalues(a);
+  int count = 0;
+  do {
+    const int before = count;
+    /* twice the zeros: Arnoldi's method finds the last ones of a multiple eigenvalue late */
+    count = 2 * (wanted + f->zeros);
+    if (count <= before || count > all) count = all;
+    status = take_room(modes, count, f);
+    if (!status) status = solve_large(a, options, count, &modes->unsteady, f, diagnostics);
+  } while (!status && f->count - f->zeros < wanted && count < all);
+  return status;
+}
+
+static pol_status fill(pol_modes *modes, const pol_modes_options *options,
+                       pol_diagnostics *diagnostics)
+{
+  pol_analysis *a = modes->analysis;
+  const int nv = a->dae->group.nv;
+  modes->is_large = options->large > 0 ||
+                    (options->large == 0 && (nv > POLI_FULL_VELOCITIES || is_stiff_structure(a)));
+  const int wanted = options->count > 0 ? options->count : modes->is_large ? 20 : 2 * nv;
+  found f = {0};
+  const pol_status status = solve(modes, options, wanted, &f, diagnostics);
   if (status) return status;
   for (int k = 0; k < f.count; k++) {
     double *w = f.w + 2 * (size_t)k * (size_t)nv;
@@ -343,9 +391,9 @@ static pol_status fill(pol_modes *modes, const pol_modes_options *options,
                                  .shape_im = w + nv};
   }
   qsort(modes->modes, (size_t)f.count, sizeof *modes->modes, compare_modes);
+  mark_nodes(modes);
   modes->zeros = f.zeros;
-  modes->is_large = is_large;
-  modes->count = wanted < f.count ? wanted : f.count;
+  modes->count = f.count - f.zeros > wanted ? f.zeros + wanted : f.count;
   return POL_OK;
 }
 

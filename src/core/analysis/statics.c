@@ -204,7 +204,7 @@ pol_status poli_statics_equilibrate(poli_statics *s, int max_iterations)
   if (!status && s->num_beams > 0 && s->dae->num_states == 0 && s->residual > 1e-12)
     status = approach_with_beams(s, max_iterations);
   for (int k = 0; k < max_iterations && !status && !done; k++) {
-    if (s->residual == 0.0 && s->dae->num_states == 0) return POL_OK;
+    if (s->residual == 0.0 && s->dae->num_states == 0) return poli_statics_check_beams(s);
     status = improve(s, &done);
     if (!status && !done) s->iterations++;
     s->diagnostics->iteration = k + 1;
@@ -225,7 +225,7 @@ pol_status poli_statics_equilibrate(poli_statics *s, int max_iterations)
                        "more load steps, or initial values closer to the equilibrium",
                        s->diagnostics);
   }
-  return status;
+  return status ? status : poli_statics_check_beams(s);
 }
 
 pol_static_options pol_static_options_default(void)

@@ -56,6 +56,9 @@ typedef struct poli_statics {
   pol_diagnostics *diagnostics;
 } poli_statics;
 
+/* POL_NOT_CONVERGED, with the element in the diagnostics, where a beam is turned inside out. */
+pol_status poli_statics_check_beams(poli_statics *statics);
+
 /* At rest; a failure leaves what poli_statics_free frees. */
 pol_status poli_statics_create(poli_statics *statics, pol_analysis *analysis);
 void poli_statics_free(poli_statics *statics);

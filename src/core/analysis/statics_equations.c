@@ -1,6 +1,7 @@
 /* The equations of statics: forces left without balance, increments, and moves along them; see
  * statics.c. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -215,6 +216,22 @@ static void use_resultants(poli_statics *s, int own)
   for (int k = 0; k < f->num_forces && s->num_beams > 0; k++)
     if (f->forces[k].kernel.force->type == POL_BEAM)
       f->forces[k].kernel.beam.resultant = own ? s->resultants + 6 * k : NULL;
+}
+
+pol_status poli_statics_check_beams(poli_statics *s)
+{
+  const pol_formulation *f = s->a->formulation;
+  const poli_instant now = {f, point_of(s), NULL};
+  const int found = s->num_beams > 0 ? poli_instant_inverted(&now) : -1;
+  if (found < 0) return POL_OK;
+  snprintf(s->diagnostics->where, sizeof s->diagnostics->where, "force '%s'",
+           pol_mechanism_force(f->mechanism, found)->name);
+  return poli_analysis_fail(
+      s->a, POL_NOT_CONVERGED,
+      "no equilibrium was found: the loads compress a beam to nothing and turn an element inside "
+      "out",
+      "smaller loads; with --arc-length the path shows how far the beam carries them",
+      s->diagnostics);
 }
 
 void poli_statics_mix(poli_statics *s)

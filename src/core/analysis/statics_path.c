@@ -121,7 +121,8 @@ static pol_status correct(path *p, double size, int *iterations)
     is_done = moved <= fmin(1e-8, 1e-4 * size);
   }
   poli_statics_unmix(s);
-  return status ? status : is_done ? POL_OK : POL_NOT_CONVERGED;
+  if (!status && is_done) return poli_statics_check_beams(s);
+  return status ? status : POL_NOT_CONVERGED;
 }
 
 /* The direction of the path at the state, to the side of `last`, and its stability. */

@@ -362,6 +362,19 @@ void poli_instant_beam(const poli_instant *now, int force, double strain[3], dou
   poli_v3_copy(f + 3, section_force);
 }
 
+int poli_instant_inverted(const poli_instant *now)
+{
+  for (int k = 0; k < now->formulation->num_forces; k++) {
+    const poli_force_kernel *kernel = &now->formulation->forces[k].kernel;
+    poli_frame own[2];
+    if (kernel->force->type != POL_BEAM) continue;
+    if (poli_beam_is_inverted(&kernel->beam, poli_instant_frame(now, kernel->body[0], &own[0]),
+                              poli_instant_frame(now, kernel->body[1], &own[1])))
+      return k;
+  }
+  return -1;
+}
+
 void poli_instant_reaction(const poli_instant *now, int joint, double force[3], double torque[3])
 {
   const pol_formulation *formulation = now->formulation;

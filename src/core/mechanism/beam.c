@@ -152,6 +152,21 @@ double poli_beam_potential(const poli_beam_kernel *kernel, const poli_frame *fir
   return energy * kernel->force->length;
 }
 
+int poli_beam_is_inverted(const poli_beam_kernel *kernel, const poli_frame *first,
+                          const poli_frame *second)
+{
+  const poli_frame *const frames[2] = {first, second};
+  double point[2][3], tangent[2][3], apart[3];
+  for (int k = 0; k < 2; k++) {
+    const double *A = kernel->axes[k], along[3] = {A[0], A[3], A[6]};
+    poli_m3_apply(frames[k]->R, along, tangent[k]);
+    poli_m3_apply(frames[k]->R, kernel->point[k], point[k]);
+    poli_v3_add(point[k], frames[k]->x, point[k]);
+  }
+  poli_v3_subtract(point[1], point[0], apart);
+  return poli_v3_dot(apart, tangent[0]) + poli_v3_dot(apart, tangent[1]) <= 0.0;
+}
+
 double poli_beam_strain(const poli_beam_kernel *kernel, const poli_frame *first,
                         const poli_frame *second, double strain[6], double resultant[6])
 {

@@ -55,6 +55,11 @@ double poli_beam_potential(const poli_beam_kernel *kernel, const poli_frame *fir
 pol_status poli_beam_rows(const poli_beam_kernel *kernel, const poli_frame *first,
                           const poli_frame *second, double elongation[6], double rows[6][12]);
 
+/* Whether the element is turned inside out: its ends have passed each other along the beam,
+ * (x2 - x1) . (t1 + t2) <= 0 with the tangents t.  The law goes on there, no beam does. */
+int poli_beam_is_inverted(const poli_beam_kernel *kernel, const poli_frame *first,
+                          const poli_frame *second);
+
 /* The strains e, and the moments and forces f of the section in its own axes.  Returns the power
  * that damping takes out. */
 double poli_beam_strain(const poli_beam_kernel *kernel, const poli_frame *first,

@@ -240,6 +240,19 @@ static void find_angles(const poli_instant *now, double h, int slow, angle_text 
   }
 }
 
+/* A beam that is turned inside out: the law of its element goes on there, the beam does not. */
+static pol_status check_beams(pol_simulation *sim, const poli_instant *now)
+{
+  const int found = poli_instant_inverted(now);
+  if (found < 0) return POL_OK;
+  poli_simulation_fail(sim, POL_RETRY, -1,
+                       "a beam is compressed to nothing and an element turned inside out",
+                       "check loads and stiffness, or take more elements or a smaller step");
+  snprintf(sim->diagnostics.where, sizeof sim->diagnostics.where, "force '%s'",
+           pol_mechanism_force(sim->formulation->mechanism, found)->name);
+  return POL_RETRY;
+}
+
 pol_status poli_simulation_check_turns(pol_simulation *sim, const pol_state *state,
                                        const poli_instant *now)
 {
@@ -278,5 +291,5 @@ pol_status poli_simulation_check_turns(pol_simulation *sim, const pol_state *sta
     lost->t = state->t;
     snprintf(lost->where, sizeof lost->where, "%s", where[0]);
   }
-  return POL_OK;
+  return check_beams(sim, now);
 }
