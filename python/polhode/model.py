@@ -75,7 +75,7 @@ class Model:
         derivatives are found by differences: ``length`` is a distance, m, over which it changes noticeably.
         """
         if callable(type):
-            values = {"other": "ground", "length": 1.0, **keys}
+            values: dict[str, Any] = {"other": "ground", "length": 1.0, **keys}
             if set(values) != {"body", "other", "length"}:
                 raise TypeError("a force by a function has the keys body, other and length")
             self._forces.append((name, values["body"], values["other"], type, float(values["length"])))
@@ -142,7 +142,8 @@ class Model:
                     for key, value in (settings or {}).items()]
         changes += list(overrides)
         if self._path is None:
-            data = {"simulation": {"end": 1, **({} if "rtol" in (settings or {}) else {"step": 1e-3})}, **self._data}
+            times: dict[str, float] = {"end": 1} if "rtol" in (settings or {}) else {"end": 1, "step": 1e-3}
+            data: dict[str, Any] = {"simulation": times, **self._data}
         source = self._path if self._path is not None else json.dumps(data)
         try:
             return _core.Model(source, self._path is not None, changes)

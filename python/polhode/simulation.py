@@ -143,6 +143,8 @@ class Simulation:
 
     def step(self, count: int = 1) -> float:
         """Goes on by so many output steps; gives the time reached.  SimulationError if a step fails."""
+        if count < 0:
+            raise ValueError(f"the number of steps must not be negative, but is {count}")
         return self._core.step(count)
 
     def run(self, until: float | None = None, out: str | os.PathLike | None = None,

@@ -75,6 +75,7 @@ class Models(unittest.TestCase):
             (lambda: simulation.body("leg"), KeyError),
             (lambda: simulation.inputs.__setitem__("u", 1), KeyError),
             (lambda: simulation.load(b"nonsense"), ValueError),
+            (lambda: simulation.step(-1), ValueError),
             (lambda: simulation.run()["rod.positon"], KeyError),
             (lambda: polhode.Simulation(pendulum().add_force("f", lambda t, m: [1, 2], body="rod"), step=1e-3, end=1), ValueError),
             (lambda: polhode.Simulation(pendulum().add_force("f", lambda t, m: [0, 0, 0], body="arm"), step=1e-3, end=1), KeyError),
