@@ -42,9 +42,11 @@ const softShadow = `
   } else {
     float turn = 6.2832 * fract( 52.9829189 * fract( dot( gl_FragCoord.xy, vec2( 0.06711056, 0.00583715 ) ) ) );
     float blockers = 0.0, gap = 0.0;
-    for ( int i = 0; i < 12; i ++ ) {
-      float a = 2.39996 * float( i ) + turn;
-      vec2 at = texel * shadowRadius * sqrt( ( float( i ) + 0.5 ) / 12.0 ) * vec2( cos( a ), sin( a ) );
+    for ( int i = - 6; i < 12; i ++ ) {
+      // six as near as the narrowest rim, or thin shadows, which the others may miss, would be speckles
+      float a = i < 0 ? 1.0472 * float( i ) : 2.39996 * float( i ) + turn;
+      float away = i < 0 ? 2.2 : shadowRadius * sqrt( ( float( i ) + 0.5 ) / 12.0 );
+      vec2 at = texel * away * vec2( cos( a ), sin( a ) );
       float above = shadowCoord.z + dot( slope, at ) - unpackRGBAToDepth( texture2D( shadowMap, shadowCoord.xy + at ) );
       if ( above > 0.0 ) { blockers += 1.0; gap += above; }
     }

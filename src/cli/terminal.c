@@ -264,9 +264,33 @@ void cli_print_formulation(const pol_settings *settings)
 
 /* --- errors and failures ---------------------------------------------------------------------- */
 
+/* Whether two errors are one mistake of the file, in two copies that a `repeat` made of it. */
+static int is_copy(const pol_error *a, const pol_error *b)
+{
+  return a->line == b->line && a->element[0] != '\0' && strcmp(a->path, b->path) == 0 &&
+         strcmp(a->rule, b->rule) == 0 && strcmp(a->value, b->value) == 0 &&
+         strcmp(a->suggestion, b->suggestion) == 0 && strcmp(a->file, b->file) == 0;
+}
+
+/* How many of the errors after error i are copies of it; -1 if it is one of an earlier error. */
+static int count_copies(const pol_errors *errors, int i, int most)
+{
+  int copies = 0;
+  for (int k = 0; k < i; k++)
+    if (is_copy(&errors->items[k], &errors->items[i])) return -1;
+  for (int k = i + 1; k < most; k++) copies += is_copy(&errors->items[i], &errors->items[k]);
+  return copies;
+}
+
 void cli_print_errors(const char *source, const pol_errors *errors)
 {
-  for (int i = 0; i < errors->count; i++) {
+  enum { MOST = 200 }; /* so many have their lines in the file */
+  const int most = errors->count < MOST ? errors->count : MOST, rest = errors->count - most;
+  int count = 0;
+  for (int i = 0; i < most; i++) {
+    const int copies = count_copies(errors, i, most);
+    if (copies < 0) continue;
+    count++;
     /* One line: "SOURCE:LINE: PATH (ELEMENT) = VALUE: RULE; did you mean "SUGGESTION"?", without
      * the empty parts; an included file is named like its path from the source. */
     const pol_error *error = &errors->items[i];
@@ -298,9 +322,12 @@ void cli_print_errors(const char *source, const pol_errors *errors)
       cli_put_text(stderr, error->suggestion);
       fputs("\"?", stderr);
     }
+    if (copies > 0) fprintf(stderr, " (also in %d other cop%s)", copies, copies == 1 ? "y" : "ies");
     fputc('\n', stderr);
   }
-  fprintf(stderr, "%d error%s\n", errors->count, cli_plural(errors->count));
+  if (rest > 0) fprintf(stderr, "... and %d more, of which --json has all\n", rest);
+  count = rest > 0 ? errors->count : count;
+  fprintf(stderr, "%d error%s\n", count, cli_plural(count));
 }
 
 static void print_warning(const char *message)

@@ -39,8 +39,14 @@ static void wrong_parameters_are_refused(void **state)
   expect_text(err, "contradicts");
   expect("polhode run m.json --param L=-1", 2);
   expect_text(err, "m.json:2: bodies[0].shapes[0].size[0] (body 'rod0') = -1, from ");
+  /* one mistake in two copies, and in many */
+  expect_text(err, " (also in 1 other copy)\n1 error\n");
+  expect("polhode run m.json --param L=-1 --param n=300", 2);
+  expect_text(
+      err, " (also in 199 other copies)\n... and 100 more, of which --json has all\n300 errors\n");
   expect("polhode run m.json --param L=-1 --json", 2);
   json_t *object = parse_output();
+  expect_length(object, "errors", 2);
   json_t *error = json_array_get(at(object, "errors"), 0);
   assert_int_equal(json_integer_value(at(error, "line")), 2);
   assert_string_equal(json_string_value(at(error, "element")), "body 'rod0'");

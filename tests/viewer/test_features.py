@@ -305,6 +305,20 @@ class Light(PageTest):
         dark = sum(sum(b) - sum(a) > 40 for a, b in zip(shown.region(VIEW), without.region(VIEW)))
         self.assertGreater(dark, 500)
 
+    def test_thin_shadows_have_no_speckles(self):
+        # the shadow of a thin plate beside its rim: no pixel that differs from all four beside it
+        page = one_body("plate", {"position": [0, 0, 0.2], "shapes": [{"type": "sphere", "radius": 0.1}]},
+                        shapes=[{"type": "box", "size": [2.2, 1.1, 0.02], "position": [0.5, 0, -0.01]}])
+        for camera in ("2.5,-0.6,0.8,1.2,0,0", "2,0.8,0.8,1.2,0.4,0"):
+            self.open(page, f"#paused&theme=light&hide=floor&camera={camera}", size=(1000, 640))
+            picture, speckles = self.picture("plate"), 0
+            for y in range(100, 580):
+                above, row, below = picture.rows[y - 1:y + 2]
+                for c in range(picture.channels * 20 + 1, picture.channels * 620, picture.channels):
+                    near = (row[c - picture.channels], row[c + picture.channels], above[c], below[c])
+                    speckles += row[c] > max(near) + 10 or row[c] < min(near) - 10
+            self.assertLess(speckles, 40)  # 180 and 420 if the search for what is above misses the rim
+
     def test_shapes_in_one_plane_do_not_flicker(self):
         # two boxes whose upper faces are in one plane: one of them is seen whole
         page = one_body("plane", {"shapes": [
