@@ -8,7 +8,7 @@ RESULT = build/heavy_top
 # of the random mechanisms of fuzz-models
 SEEDS = 1-5000
 # what only the tests need
-TEST_PACKAGES = chromium doxygen graphviz groff-base libopenmpi-dev openmpi-bin python3 python3-dev \
+TEST_PACKAGES = chromium doxygen graphviz groff-base libassimp-dev libopenmpi-dev openmpi-bin python3 python3-dev \
   python3-matplotlib python3-numpy valgrind
 # what the Python package needs
 PYTHON_PACKAGES = python3 python3-dev python3-numpy

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The Python package on the heavy top: steps per second with and without a force by a Python function, what a call
-costs, and the memory over many steps.
+costs, what a controller costs, and the memory over many steps.
 
     PYTHONPATH=build/release/python python3 bench/python.py [--steps N] [--rounds N]
 """
@@ -73,6 +73,27 @@ def report_speed(steps, rounds):
     print(f"\nthe function alone, called by Python: {1e6 * own_cost():.2f} us")
 
 
+def report_controller(steps, rounds):
+    """Both runs go on by single output steps and keep a row of each: the difference is the controller."""
+    def nothing(_):
+        pass
+
+    costs, loops = [], []
+    for _ in range(rounds):
+        start = time.process_time()
+        simulation("rattle", steps * STEP).run()
+        whole = time.process_time() - start
+        start = time.process_time()
+        simulation("rattle", steps * STEP).run(controller=nothing)
+        costs.append((time.process_time() - start - whole) / steps)
+        start = time.process_time()
+        for _ in range(steps):
+            nothing(None)
+        loops.append((time.process_time() - start) / steps)
+    print(f"a controller, run(controller=...): {1e6 * (statistics.median(costs) - statistics.median(loops)):.2f} us per "
+          "call and step, besides its own body")
+
+
 def report_memory(steps):
     s = simulation("rattle", (steps + 2000) * STEP, Counter())
     s.step(1000)
@@ -89,6 +110,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     arguments = parser.parse_args()
     report_speed(max(1, arguments.steps // 10), arguments.rounds)
+    report_controller(max(1, arguments.steps // 10), arguments.rounds)
     report_memory(arguments.steps)
 
 

@@ -43,7 +43,7 @@ target_link_libraries(polhode_fmu PRIVATE polhode_compiler $<TARGET_FILE:polhode
 add_dependencies(polhode_fmu polhode_io_static polhode_core_static)
 file(WRITE ${PROJECT_BINARY_DIR}/exports/polhode_fmu.map "{ global: fmi2*; fmi3*; local: *; };\n")
 target_link_options(polhode_fmu PRIVATE -Wl,--version-script=${PROJECT_BINARY_DIR}/exports/polhode_fmu.map
-  -Wl,-Bsymbolic -Wl,--exclude-libs,ALL -Wl,--disable-new-dtags $<$<CONFIG:Release>:-s>)
+  -Wl,-Bsymbolic -Wl,--exclude-libs,ALL -Wl,--disable-new-dtags $<$<CONFIG:Release>:-s> $<$<CONFIG:Release>:-Wl,--no-undefined>)
 set_target_properties(polhode_fmu PROPERTIES PREFIX "" C_VISIBILITY_PRESET default
   BUILD_RPATH $ORIGIN INSTALL_RPATH $ORIGIN LIBRARY_OUTPUT_DIRECTORY ${fmu_folder})
 add_custom_command(TARGET polhode_fmu POST_BUILD

@@ -1,4 +1,4 @@
-/* Mesh files: the same bytes as STL and as OBJ. */
+/* Mesh files: the same bytes as STL, as OBJ and as Collada. */
 #include <math.h>
 #include <stdio.h>
 
@@ -34,6 +34,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   read_as("mesh.stl");
   FUZZ_REQUIRE(rename("mesh.stl", "mesh.obj") == 0);
   read_as("mesh.obj");
+  FUZZ_REQUIRE(rename("mesh.obj", "mesh.dae") == 0);
+  read_as("mesh.dae");
   fuzz_leave();
   return 0;
 }

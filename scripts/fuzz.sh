@@ -19,7 +19,7 @@ run_target() {
   corpus=$build/corpus/$target
   log=$build/logs/$target
   case $target in
-  expression) most=1024 ;; arguments) most=512 ;; mesh) most=2048 ;; *) most=4000 ;;
+  expression) most=1024 ;; arguments) most=512 ;; mesh) most=3000 ;; *) most=4000 ;;
   esac
   memory=/dev/shm # files there cost no disk
   [ -w "$memory" ] || memory=$build

@@ -29,7 +29,7 @@ ROOMS = {
     "analysis": ("analysis", ["lie", "linalg", "expression", "dae", "mechanism", "formulation",
                               "integrators"], ""),
     "simulation": ("simulation batch convergence polhode", CORE, "pthread.h"),
-    "io/file": ("output", [], "fcntl.h strings.h unistd.h sys/stat.h"),
+    "io/file": ("output", [], "fcntl.h libxml/parser.h libxml/tree.h strings.h unistd.h sys/stat.h"),
     "io/fmi": ("fmu", CORE + IO,
                "jansson.h zlib.h dirent.h dlfcn.h fcntl.h ftw.h libxml/parser.h libxml/tree.h pthread.h unistd.h "
                "sys/stat.h"),

@@ -4,7 +4,10 @@ function start() {
   const title = scene.title || 'polhode', name = title.charAt(0).toUpperCase() + title.slice(1);
   document.title = `${name} \u2013 polhode`;
   $('title').textContent = $('title').title = name;
-  $('subtitle').textContent = `${numBodies} ${numBodies === 1 ? 'body' : 'bodies'}, ${numFrames} ${numFrames === 1 ? 'frame' : 'frames'}, polhode ${scene.version}`;
+  // parts that do not break, so that a narrow page shows none, or fewer, but no half ones
+  const parts = [`${numBodies} ${numBodies === 1 ? 'body' : 'bodies'}`,
+    `\u00b7 ${numFrames} ${numFrames === 1 ? 'frame' : 'frames'}`, `\u00b7 polhode ${scene.version}`];
+  $('subtitle').textContent = '\u200b' + parts.map((part) => part.replace(/ /g, '\u00a0')).join(' ');
   $('scrub').max = String(numFrames - 1);
   $('plot').setAttribute('aria-valuemin', '0');
   $('plot').setAttribute('aria-valuemax', duration.toFixed(timeDigits));

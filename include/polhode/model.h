@@ -32,7 +32,7 @@ typedef struct pol_shape {
   int body;              /* index or POL_GROUND */
   double size[3];        /* box: edges along x, y and z, m */
   double radius, length; /* cylinder, cone; sphere: radius; m */
-  char *file;            /* mesh: name of an STL or OBJ file as given in the model; else NULL */
+  char *file;            /* mesh: name of a mesh file as given in the model; else NULL */
   double scale;          /* mesh: metres per unit of the file */
   double position[3];    /* of its origin, from the centre of mass in body axes; ground: global */
   double rotation[4];    /* shape axes to body axes */

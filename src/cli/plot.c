@@ -67,6 +67,7 @@ typedef struct plot {
   double from, to;
   pol_figure figure;
   char *out;
+  int spooled;         /* out is a temporary file, which goes to standard output at the end */
   const char *damaged; /* the result that could not be read to its end, or NULL */
   pol_errors errors;
 } plot;
@@ -101,13 +102,20 @@ static pol_status choose_out(plot *p)
     const char *path = p->sources[0].path;
     const int length = (int)(is_result(path) ? strrchr(path, '.') - path : (long)strlen(path));
     p->out = cli_format("%.*s_plot.svg", length, path);
+  } else if (strcmp(out, "-") == 0 && p->args->json) {
+    return complain(p, "--out", out, "cannot go to standard output beside --json");
+  } else if (strcmp(out, "-") == 0) {
+    p->spooled = 1;
+    p->out = cli_spool_create("plot.svg");
+    if (p->out == NULL) return complain(p, "--out", out, strerror(errno));
   } else {
     p->out = cli_format("%s", out);
   }
   if (p->out == NULL) return POL_NO_MEMORY;
   if (cli_ends_in(p->out, ".svg") || cli_ends_in(p->out, ".png") || cli_ends_in(p->out, ".pdf"))
     return POL_OK;
-  return complain(p, "--out", p->out, "must end in .svg, .png or .pdf");
+  return complain(p, "--out", p->out,
+                  "must end in .svg, .png or .pdf, or be -: SVG on standard output");
 }
 
 /* The first word is a result, and so is every other that is named like one. */
@@ -755,7 +763,7 @@ static int report(const plot *p)
   }
   int empty = 0;
   for (int i = 0; i < p->num_curves; i++) empty += drawn(p, &p->curves[i]) == 0;
-  if (p->args->quiet) return CLI_DONE;
+  if (p->args->quiet || p->spooled) return CLI_DONE;
   printf("%s: %d curve%s in %d panel%s", p->out, p->num_curves - empty,
          cli_plural(p->num_curves - empty), p->num_panels, cli_plural(p->num_panels));
   if (empty > 0) printf("; %d without points", empty);
@@ -806,13 +814,19 @@ static int run_plot(const cli_args *args)
     } else if (status == POL_IO && p.damaged != NULL) {
       result = cli_refuse_result(p.damaged, args->json, POL_RESULT_DAMAGED);
     } else if (status == POL_IO && stages[i].work == write_figure) {
-      result = cli_cannot_write("polhode plot", args->json, "--out", p.out, errno);
+      result =
+          cli_cannot_write("polhode plot", args->json, "--out", p.spooled ? "-" : p.out, errno);
     } else if (status != POL_OK) {
       fprintf(stderr, "polhode plot: %s\n", pol_status_text(status));
       result = CLI_FAILED;
     }
   }
   if (result == CLI_DONE) result = report(&p);
+  if (p.spooled && p.out != NULL) {
+    if (cli_spool_end(p.out, result == CLI_DONE) != 0)
+      result = cli_cannot_write("polhode plot", args->json, "--out", "-", errno);
+    p.out = NULL;
+  }
   for (int i = 0; i < p.num_sources; i++) {
     pol_result_close(&p.sources[i].result);
     free(p.sources[i].label);
@@ -840,8 +854,9 @@ static int run_plot(const cli_args *args)
 }
 
 static const cli_option options[] = {
-    {"--out", "FILE.svg|FILE.png|FILE.pdf", "name of the picture (default: RESULT_plot.svg)",
-     CLI_TEXT, offsetof(cli_args, out), NULL},
+    {"--out", "FILE.svg|FILE.png|FILE.pdf",
+     "name of the picture (default: RESULT_plot.svg); - for SVG on standard output", CLI_TEXT,
+     offsetof(cli_args, out), NULL},
     {"--x", "QUANTITY", "quantity on the x axis (default: t), for phase plots", CLI_TEXT,
      offsetof(cli_args, x), NULL},
     {"--xy", "X,Y", "one quantity over another: the same as Y --x X", CLI_TEXT,

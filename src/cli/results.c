@@ -357,9 +357,15 @@ static int write_view(const cli_args *args, const char *page, int frames)
 static int view(const cli_args *args)
 {
   long frames = 0;
-  if (args->out != NULL && !cli_ends_in(args->out, ".html") && !cli_ends_in(args->out, ".glb"))
+  const int to_output = args->out != NULL && strcmp(args->out, "-") == 0;
+  if (to_output && args->json)
+    return cli_refuse_one("polhode view", args->json, "--out", "-",
+                          "cannot go to standard output beside --json");
+  if (args->out != NULL && !to_output && !cli_ends_in(args->out, ".html") &&
+      !cli_ends_in(args->out, ".glb"))
     return cli_refuse_one("polhode view", args->json, "--out", args->out,
-                          "must be a file name that ends in .html or .glb");
+                          "must be a file name that ends in .html or .glb, or -: the page on "
+                          "standard output");
   if (args->compare != NULL && args->out != NULL && cli_ends_in(args->out, ".glb"))
     return cli_refuse_one("polhode view", args->json, "--compare", args->compare,
                           "is for pages, not for glTF");
@@ -370,20 +376,29 @@ static int view(const cli_args *args)
   /* the page beside the result, with another ending */
   const char *result = args->operand, *slash = strrchr(result, '/');
   const char *dot = strrchr(slash != NULL ? slash + 1 : result, '.');
-  char *page = args->out != NULL
+  char *page = to_output ? cli_spool_create("page.html")
+               : args->out != NULL
                    ? cli_format("%s", args->out)
                    : cli_format("%.*s.html",
                                 (int)(dot != NULL ? dot - result : (long)strlen(result)), result);
+  if (page == NULL && to_output)
+    return cli_cannot_write("polhode view", args->json, "--out", "-", errno);
   if (page == NULL) return fail(POL_NO_MEMORY);
-  const int code = write_view(args, page, (int)frames);
-  free(page);
+  cli_args own = *args;
+  if (to_output) own.quiet = 1;
+  int code = write_view(&own, page, (int)frames);
+  if (!to_output)
+    free(page);
+  else if (cli_spool_end(page, code == CLI_DONE) != 0)
+    code = cli_cannot_write("polhode view", args->json, "--out", "-", errno);
   return code;
 }
 
 static const cli_option view_options[] = {
     {"--out", "PAGE.html",
-     "name of the page (default: RESULT with the extension .html), or FILE.glb: glTF", CLI_TEXT,
-     offsetof(cli_args, out), NULL},
+     "name of the page (default: RESULT with the extension .html), or FILE.glb: glTF; - for the "
+     "page on standard output",
+     CLI_TEXT, offsetof(cli_args, out), NULL},
     {"--model", "MODEL.json", "the model, if the result does not contain it (CSV)", CLI_TEXT,
      offsetof(cli_args, model), NULL},
     {"--frames", "N", "maximum number of frames (default: 2000, fewer for very many bodies)",

@@ -71,15 +71,22 @@ static double total(const pol_energy *energy)
 /* Changes of the energy below this share of it are round-off. */
 static const double round_off = 1e-13;
 
+/* The largest energy or work. */
+static double energy_size(const pol_summary *summary)
+{
+  const pol_work *work = &summary->work;
+  double size = fmax(fabs(total(&summary->initial_energy)), fabs(total(&summary->energy)));
+  size = fmax(size, fmax(summary->initial_energy.kinetic, summary->energy.kinetic));
+  return fmax(size, fmax(fabs(work->applied), fmax(fabs(work->drives), fabs(work->dissipated))));
+}
+
 /* How far the energy, or its balance with the work done, is off: relative to the largest energy or
  * work; 0 if it is round-off. */
 static double relative_energy_error(const pol_summary *summary)
 {
-  const pol_work *work = &summary->work;
-  const double error = does_work(work) ? fabs(summary->energy_balance) : summary->max_energy_drift;
-  double size = fmax(fabs(total(&summary->initial_energy)), fabs(total(&summary->energy)));
-  size = fmax(size, fmax(summary->initial_energy.kinetic, summary->energy.kinetic));
-  size = fmax(size, fmax(fabs(work->applied), fmax(fabs(work->drives), fabs(work->dissipated))));
+  const double error =
+      does_work(&summary->work) ? fabs(summary->energy_balance) : summary->max_energy_drift;
+  const double size = energy_size(summary);
   return error > round_off * size ? error / size : 0.0;
 }
 
@@ -202,12 +209,17 @@ static int name_width(const pol_mechanism *mechanism)
   return width < 24 ? (int)width : 24;
 }
 
-/* size: of such vectors in this mechanism; components that are round-off of it are 0. */
+/* 0 for a number below the least one that is shown; never -0. */
+static double shown_value(double x, double least)
+{
+  return fabs(x) > least ? x : 0.0;
+}
+
 static void print_vector(int width, const char *name, const char *quantity, const char *unit,
-                         double size, const double x[3])
+                         double least, const double x[3])
 {
   double shown[3];
-  for (int i = 0; i < 3; i++) shown[i] = fabs(x[i]) > round_off * size ? x[i] : 0.0;
+  for (int i = 0; i < 3; i++) shown[i] = shown_value(x[i], least);
   printf("%-*s  %-16s  %-5s  %17.10g %17.10g %17.10g\n", width, name, quantity, unit, shown[0],
          shown[1], shown[2]);
 }
@@ -218,7 +230,7 @@ static double norm(const double x[3])
 }
 
 /* The largest vectors of each kind at the end; torques are at least forces times the largest
- * position, rates at least those that cross the mechanism, or turn it once, in the whole run. */
+ * position. */
 typedef struct sizes {
   double position, velocity, angular_velocity, force, torque;
 } sizes;
@@ -245,11 +257,54 @@ static sizes largest_vectors(const pol_simulation *simulation)
     largest.torque = fmax(largest.torque, norm(torque));
   }
   largest.torque = fmax(largest.torque, largest.force * largest.position);
-  if (state->t > 0.0) {
-    largest.velocity = fmax(largest.velocity, largest.position / state->t);
-    largest.angular_velocity = fmax(largest.angular_velocity, 1.0 / state->t);
-  }
   return largest;
+}
+
+/* What a position is rounded to, relative to the largest one, as Newton's method leaves it. */
+static const double position_round_off = 1e-13;
+/* The table has ten digits: what is below this share of the size of its kind may be round-off. */
+static const double last_digit = 1e-10;
+
+static double least_shown(double size, double noise)
+{
+  return fmax(round_off * size, fmin(noise, last_digit * size));
+}
+
+/* The numbers of each kind below which the table shows 0.  At rest there is nothing to compare
+ * with: so the size of velocities is at least that by which the energy of the run would move all
+ * bodies, that of forces what does this work over the size of the mechanism.  Velocities have the
+ * round-off of positions over a step, reactions that over the square of a step.  Rates that cross
+ * or turn the mechanism in the whole run by round-off are none. */
+static sizes find_least(const pol_simulation *simulation, const sizes *largest)
+{
+  const pol_mechanism *mechanism =
+      pol_formulation_mechanism(pol_simulation_formulation(simulation));
+  const pol_summary *summary = pol_simulation_summary(simulation);
+  const double energy = energy_size(summary), length = largest->position, t = summary->t;
+  const double h = per_step(summary, t), round = position_round_off * length;
+  double mass = 0.0;
+  sizes size = *largest;
+  for (int i = 0; i < pol_mechanism_num_bodies(mechanism); i++)
+    mass += pol_mechanism_body(mechanism, i)->mass;
+  if (mass > 0.0) size.velocity = fmax(size.velocity, sqrt(2.0 * energy / mass));
+  if (length > 0.0) {
+    size.angular_velocity = fmax(size.angular_velocity, size.velocity / length);
+    size.force = fmax(size.force, energy / length);
+    size.torque = fmax(size.torque, energy);
+  }
+  sizes least = {.position = round_off * length,
+                 .velocity = round_off * size.velocity,
+                 .angular_velocity = round_off * size.angular_velocity,
+                 .force = round_off * size.force,
+                 .torque = round_off * size.torque};
+  if (h > 0.0) {
+    least.velocity = fmax(least_shown(size.velocity, round / h), round_off * length / t);
+    least.angular_velocity =
+        fmax(least_shown(size.angular_velocity, position_round_off / h), round_off / t);
+    least.force = least_shown(size.force, mass * round / (h * h));
+    least.torque = least_shown(size.torque, mass * round * length / (h * h));
+  }
+  return least;
 }
 
 static void print_rest(const char *what, int count)
@@ -257,7 +312,7 @@ static void print_rest(const char *what, int count)
   if (count > MAX_SHOWN) printf("... and %d more %s\n", count - MAX_SHOWN, what);
 }
 
-static void print_state(const pol_simulation *simulation, sizes size)
+static void print_state(const pol_simulation *simulation, sizes least)
 {
   const pol_formulation *formulation = pol_simulation_formulation(simulation);
   const pol_mechanism *mechanism = pol_formulation_mechanism(formulation);
@@ -270,10 +325,10 @@ static void print_state(const pol_simulation *simulation, sizes size)
     const pol_body *given = pol_mechanism_body(mechanism, i);
     pol_body_state body;
     pol_formulation_body_state(formulation, state->q, state->v, i, &body);
-    print_vector(width, given->name, "position", "m", size.position, body.position);
-    print_vector(width, "", "velocity", "m/s", size.velocity, body.velocity);
+    print_vector(width, given->name, "position", "m", least.position, body.position);
+    print_vector(width, "", "velocity", "m/s", least.velocity, body.velocity);
     if (given->point) continue;
-    print_vector(width, "", "angular velocity", "rad/s", size.angular_velocity,
+    print_vector(width, "", "angular velocity", "rad/s", least.angular_velocity,
                  body.angular_velocity);
   }
   print_rest("bodies", bodies);
@@ -284,8 +339,8 @@ static void print_state(const pol_simulation *simulation, sizes size)
     double force[3], torque[3];
     pol_point at = pol_state_point(state);
     pol_formulation_reaction(formulation, &at, i, force, torque);
-    print_vector(width, pol_mechanism_joint(mechanism, i)->name, "force", "N", size.force, force);
-    print_vector(width, "", "torque", "N m", size.torque, torque);
+    print_vector(width, pol_mechanism_joint(mechanism, i)->name, "force", "N", least.force, force);
+    print_vector(width, "", "torque", "N m", least.torque, torque);
   }
   print_rest("joints", joints);
   if (pol_simulation_reactions_lag(simulation))
@@ -293,7 +348,7 @@ static void print_state(const pol_simulation *simulation, sizes size)
 }
 
 /* Drives, couplings and states. */
-static void print_efforts(const pol_simulation *simulation)
+static void print_efforts(const pol_simulation *simulation, sizes least)
 {
   const pol_formulation *formulation = pol_simulation_formulation(simulation);
   const pol_mechanism *mechanism = pol_formulation_mechanism(formulation);
@@ -306,7 +361,9 @@ static void print_efforts(const pol_simulation *simulation)
     const pol_drive *drive = pol_mechanism_drive(mechanism, i);
     const int turns = pol_coordinate_turns(drive->coordinate);
     printf("%-*s  %-16s  %-5s  %17.10g\n", width, drive->name, turns ? "torque" : "force",
-           turns ? "N m" : "N", pol_formulation_drive_effort(formulation, &at, i) + 0.0);
+           turns ? "N m" : "N",
+           shown_value(pol_formulation_drive_effort(formulation, &at, i),
+                       turns ? least.torque : least.force));
   }
   print_rest("drives", drives);
   if (couplings > 0) printf("\n%-*s  %-16s  %-5s  %17s\n", width, "coupling", "final", "unit", "z");
@@ -318,7 +375,8 @@ static void print_efforts(const pol_simulation *simulation)
       const int turns = pol_coordinate_turns(coupling->coordinate[k]);
       const char *const names[2][2] = {{"force 1", "force 2"}, {"torque 1", "torque 2"}};
       printf("%-*s  %-16s  %-5s  %17.10g\n", width, k == 0 ? coupling->name : "",
-             names[turns != 0][k], turns ? "N m" : "N", effort[k] + 0.0);
+             names[turns != 0][k], turns ? "N m" : "N",
+             shown_value(effort[k], turns ? least.torque : least.force));
     }
   }
   print_rest("couplings", couplings);
@@ -338,10 +396,14 @@ static void print_energy(const pol_summary *summary)
   const pol_work *work = &summary->work;
   const double initial = total(&summary->initial_energy), final = total(&summary->energy);
   const double error = relative_energy_error(summary);
-  cli_print_row("energy", "initial %.10g J, final %.10g J", initial, final);
+  /* the round-off of many steps adds up */
+  const double least = 10.0 * round_off * energy_size(summary);
+  cli_print_row("energy", "initial %.10g J, final %.10g J", shown_value(initial, least),
+                shown_value(final, least));
   if (does_work(work)) {
-    cli_print_row("work", "of forces %.6g J, of drives %.6g J, dissipated %.6g J", work->applied,
-                  work->drives, work->dissipated);
+    cli_print_row("work", "of forces %.6g J, of drives %.6g J, dissipated %.6g J",
+                  shown_value(work->applied, least), shown_value(work->drives, least),
+                  shown_value(work->dissipated, least));
     if (error > 0.0)
       cli_print_row("energy balance", "off by %.3g J, relative %.3g", summary->energy_balance,
                     error);
@@ -353,10 +415,35 @@ static void print_energy(const pol_summary *summary)
   }
 }
 
+/* "2e-09", or that it is round-off. */
+static const char *residual_text(double residual, double least, char text[32])
+{
+  if (residual <= least) return "round-off";
+  snprintf(text, 32, "%.1g", residual);
+  return text;
+}
+
+/* How well the joints hold. */
+static void print_constraints(const cli_outcome *outcome, sizes least)
+{
+  const pol_summary *summary = pol_simulation_summary(outcome->simulation);
+  const pol_dae *dae = pol_formulation_dae(pol_simulation_formulation(outcome->simulation));
+  char position[32], velocity[32];
+  if (outcome->verbose)
+    cli_print_row("constraints", "at most |Phi| %.3g, |Phi'| %.3g, |Phi''| %.3g",
+                  summary->max_position_residual, summary->max_velocity_residual,
+                  summary->max_acceleration_residual);
+  else if (pol_dae_num_constraints(dae) > 0)
+    cli_print_row("constraints", "positions to %s, velocities to %s",
+                  residual_text(summary->max_position_residual, least.position, position),
+                  residual_text(summary->max_velocity_residual, least.velocity, velocity));
+}
+
 void cli_summary_print(const cli_outcome *outcome)
 {
   const pol_summary *summary = pol_simulation_summary(outcome->simulation);
   const sizes size = largest_vectors(outcome->simulation);
+  const sizes least = find_least(outcome->simulation, &size);
   char verdict[400];
   verdict_text(outcome, size.position, verdict, sizeof verdict);
   cli_print_row(outcome->status, "%s", verdict);
@@ -366,8 +453,8 @@ void cli_summary_print(const cli_outcome *outcome)
   if (has_moved(moves)) cli_print_row("assembled", moved_format, moves->position, moves->rotation);
   if (has_changed(moves))
     cli_print_row("assembled", changed_format, moves->velocity, moves->angular_velocity);
-  print_state(outcome->simulation, size);
-  print_efforts(outcome->simulation);
+  print_state(outcome->simulation, least);
+  print_efforts(outcome->simulation, least);
   const long count = outcome->num_events;
   if (count > 0) printf("\n%-24s  %17s\n", "event", "time s");
   for (long i = 0; i < count && i < MAX_SHOWN; i++)
@@ -377,14 +464,7 @@ void cli_summary_print(const cli_outcome *outcome)
   print_rest("events", (int)(count < INT_MAX ? count : INT_MAX));
   putchar('\n');
   print_energy(summary);
-  if (outcome->verbose)
-    cli_print_row("constraints", "at most |Phi| %.3g, |Phi'| %.3g, |Phi''| %.3g",
-                  summary->max_position_residual, summary->max_velocity_residual,
-                  summary->max_acceleration_residual);
-  else if (pol_dae_num_constraints(
-               pol_formulation_dae(pol_simulation_formulation(outcome->simulation))) > 0)
-    cli_print_row("constraints", "positions to %.1g, velocities to %.1g",
-                  summary->max_position_residual, summary->max_velocity_residual);
+  print_constraints(outcome, least);
   char finding[256];
   for (int k = 0; k < CLI_NUM_FINDINGS; k++)
     if (cli_finding_text(summary, k, finding, sizeof finding))

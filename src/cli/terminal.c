@@ -4,6 +4,7 @@
  * every terminal understands; each line is one write, so that nothing flickers. */
 #define _POSIX_C_SOURCE 200809L
 
+#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -166,6 +167,45 @@ char *cli_format(const char *format, ...)
   if (text != NULL) vsnprintf(text, (size_t)length + 1, format, values);
   va_end(values);
   return text;
+}
+
+/* --- files on their way to standard output ------------------------------------------------------
+ */
+
+char *cli_spool_create(const char *name)
+{
+  const char *below = getenv("TMPDIR");
+  char *folder = cli_format("%s/polhode-XXXXXX", below && below[0] != '\0' ? below : "/tmp");
+  char *path = NULL;
+  int reason = ENOMEM;
+  if (folder && !mkdtemp(folder))
+    reason = errno;
+  else if (folder && !(path = cli_format("%s/%s", folder, name)))
+    rmdir(folder);
+  free(folder);
+  errno = reason;
+  return path;
+}
+
+int cli_spool_end(char *path, int send)
+{
+  char part[1 << 16];
+  size_t count;
+  int reason = 0;
+  FILE *file = send ? fopen(path, "rb") : NULL;
+  if (send && !file) reason = errno;
+  errno = 0;
+  while (file && !reason && (count = fread(part, 1, sizeof part, file)) > 0)
+    if (fwrite(part, 1, count, stdout) != count) reason = errno ? errno : EIO;
+  if (file && !reason && ferror(file)) reason = errno ? errno : EIO;
+  if (file) fclose(file);
+  if (send && !reason && fflush(stdout) != 0) reason = errno;
+  remove(path);
+  *strrchr(path, '/') = '\0';
+  rmdir(path);
+  free(path);
+  errno = reason;
+  return reason ? -1 : 0;
 }
 
 /* --- names ------------------------------------------------------------------------------------ */

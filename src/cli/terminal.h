@@ -89,6 +89,13 @@ void cli_axis_text(const double axis[3], char *text, size_t size);
 /* Like sprintf into new memory, which the caller frees; NULL if there is none. */
 char *cli_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* A file of this name in a new folder below TMPDIR or /tmp, to be written by its name and then sent
+ * to standard output; NULL with the reason in errno. */
+char *cli_spool_create(const char *name);
+/* Copies the file to standard output if `send`, removes file and folder, and frees the name.
+ * Returns 0, or -1 with the reason in errno. */
+int cli_spool_end(char *path, int send);
+
 /* "s" where the count is not one. */
 const char *cli_plural(long count);
 

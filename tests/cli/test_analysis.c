@@ -199,6 +199,10 @@ static void matrices_are_printed_and_written(void **state)
   expect("polhode linearize pendulum.json --static --out p.json --quiet", 0);
   expect("polhode linearize pendulum.json", 0);
   expect_text(out, "\nA =\n");
+  /* level links: neither stiffness nor damping; differences by time leave no round-off */
+  expect("polhode linearize " POLHODE_SOURCE_DIR "/models/examples/double_pendulum.json", 0);
+  expect_text(out, "\n             0             0             0             0\n"
+                   "             0             0             0             0\n");
 }
 
 static void wrong_input_is_refused(void **state)

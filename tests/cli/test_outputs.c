@@ -173,6 +173,9 @@ static void no_output_is_called_minus(void **state)
   expect("polhode run m.json --out -", 0);
   expect_text(out, "# polhode ");
   expect_text(out, "\nt,a.position.x,");
+  expect("polhode view r.h5 --out -", 0);
+  expect_text(out, "<!DOCTYPE html>");
+  expect("polhode view r.h5 --out - --json", 2);
   expect("polhode export r.h5 --vtk -", 2);
   expect("polhode reproduce gavrea2005-table1 --out -", 2);
   assert_int_not_equal(access("-", F_OK), 0);

@@ -2,6 +2,7 @@
 #define _XOPEN_SOURCE 700
 
 #include <fcntl.h>
+#include <glob.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -451,6 +452,28 @@ static void png_has_its_size(void **state)
   assert_int_equal(head[22] * 256 + head[23], 600);
 }
 
+/* The picture alone goes to standard output: nothing else is printed, no file is left. */
+static void pictures_go_to_standard_output(void **state)
+{
+  (void)state;
+  setenv("TMPDIR", ".", 1);
+  draw("polhode plot top.csv top.position --out o.svg", "o.svg");
+  expect("polhode plot top.csv top.position --out -", 0);
+  assert_string_equal(out, picture);
+  assert_string_equal(err, "");
+  expect("polhode plot top.csv top.position --out - --json", 2);
+  expect_text(err, "--out = -: cannot go to standard output beside --json");
+  expect("polhode plot top.csv no.such --out -", 2);
+  assert_string_equal(out, "");
+  assert_int_not_equal(access("-", F_OK), 0);
+  setenv("TMPDIR", "missing", 1);
+  expect("polhode plot top.csv top.position --out -", 2);
+  expect_text(err, "--out = -: No such file or directory");
+  unsetenv("TMPDIR");
+  glob_t left;
+  assert_int_equal(glob("polhode-*", 0, NULL, &left), GLOB_NOMATCH);
+}
+
 static void json_tells_what_was_plotted(void **state)
 {
   (void)state;
@@ -648,6 +671,7 @@ int main(void)
       cmocka_unit_test(constants_are_drawn_in_the_middle),
       cmocka_unit_test(labels_and_heights_follow_the_curves),
       cmocka_unit_test(png_has_its_size),
+      cmocka_unit_test(pictures_go_to_standard_output),
       cmocka_unit_test(json_tells_what_was_plotted),
       cmocka_unit_test(unknown_quantities_get_suggestions_and_a_list),
       cmocka_unit_test(results_that_cannot_be_read_are_told),

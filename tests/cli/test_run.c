@@ -31,6 +31,45 @@ static void a_run_prints_its_summary(void **state)
   assert_string_equal(err, "");
 }
 
+/* The table shows no round-off: neither of a body that rests on a stop, nor of an energy that comes
+ * back to zero, nor of reactions where nothing pulls; JSON has every digit. */
+static void the_summary_has_no_round_off(void **state)
+{
+  (void)state;
+  static const char model[] =
+      "{\"gravity\": [0, 0, -9.81], \"bodies\": [{\"name\": \"b\", \"mass\": 1, "
+      "\"inertia\": [0.1, 0.1, 0.1], \"position\": [0, 0, 1]}], \"joints\": [{\"name\": "
+      "\"guide\", \"type\": \"prismatic\", \"bodies\": [\"ground\", \"b\"], \"point\": [0, 0, "
+      "0], \"axis\": [0, 0, 1], \"limits\": {\"min\": -0.3, \"restitution\": 0.3}}], "
+      "\"simulation\": {\"end\": 2, \"step\": %g}}";
+  static const double steps[] = {1e-2, 1e-3, 1e-4};
+  for (int k = 0; k < 3; k++) {
+    FILE *file = fopen("resting.json", "w");
+    fprintf(file, model, steps[k]);
+    fclose(file);
+    expect("polhode run resting.json", 0);
+    expect_text(out, "       velocity          m/s                    0                 0        "
+                     "         0\n");
+    expect_text(out, "\nconstraints     positions to round-off, velocities to round-off\n");
+    expect("polhode run resting.json --json", 0);
+    json_t *object = parse_output();
+    assert_true(json_number_value(json_array_get(at(object, "final.bodies.b.velocity"), 2)) != 0.0);
+    json_decref(object);
+  }
+  expect("polhode run " POLHODE_SOURCE_DIR "/models/examples/friction_block.json", 0);
+  expect_text(out,
+              "velocity          m/s                    0                 0                 0");
+  expect_text(out, "\nenergy          initial 9 J, final 0 J\n");
+  /* what is slow, small or short is not round-off */
+  expect("polhode run " POLHODE_SOURCE_DIR "/models/examples/pendulum.json --end 1e-6 --step 1e-7",
+         0);
+  expect_text(out,
+              "velocity          m/s                    0                 0       -7.3575e-06\n");
+  expect_text(
+      out,
+      "hinge  force             N                      0                 0            2.4525\n");
+}
+
 static void json_holds_everything(void **state)
 {
   (void)state;
@@ -591,6 +630,9 @@ static void the_choice_of_a_method_is_printed(void **state)
   expect_text(out, "\"choice\": \"rattle: there are no springs and dampers");
   expect("polhode run --json --method geom1 " PENDULUM, 0);
   expect_text(out, "\"choice\": \"\"");
+  /* a stop that is not reached yet is a spring, too */
+  expect("polhode run resting.json", 0);
+  expect_text(out, "\nchosen          rattle: no spring or damper acts at the start\n");
 #undef PENDULUM
 }
 
@@ -683,6 +725,7 @@ int main(void)
       cmocka_unit_test(models_that_cannot_start_are_invalid),
       cmocka_unit_test(a_step_longer_than_the_end_is_refused),
       cmocka_unit_test(a_run_prints_its_summary),
+      cmocka_unit_test(the_summary_has_no_round_off),
       cmocka_unit_test(json_holds_everything),
       cmocka_unit_test(options_override_the_model),
       cmocka_unit_test(invariants_are_kept),

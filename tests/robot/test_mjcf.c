@@ -69,7 +69,7 @@ static void meshes_have_mass(void **state)
   EXPECT_VECTOR(b, "position", 0.25, 0.25, 0.5);
   EXPECT_MATRIX(b, "inertia", xx + 4 * xx, -xy, -2 * xy, -xy, xx + 4 * xx, -2 * xy, -2 * xy,
                 -2 * xy, 2 * xx);
-  expect_note("is not shown: the scale of its mesh differs");
+  expect_note("is not shown: of its mesh, its scale differs");
   json_decref(model);
   EXPECT_ERRORS("<mujoco><asset><mesh name='o' file='parts/open.obj'/></asset><worldbody><body "
                 "name='b'><freejoint/>\n"
@@ -447,6 +447,15 @@ static void bad_elements_are_refused(void **state)
 static void bad_values_are_refused(void **state)
 {
   (void)state;
+  EXPECT_ERRORS("<mujoco><default><default class='a'>\n<default class='a'/></default></default>"
+                "<worldbody><body name='a'><joint/>" SOLID "</body></worldbody></mujoco>",
+                {2, "has a class that is given twice"});
+  EXPECT_ERRORS("<mujoco><asset><mesh name='m' file='gone.stl'/></asset><worldbody>\n"
+                "<body name='a'><joint/>" SOLID "<geom type='donut' size='1'/>\n"
+                "</body><body name='b'><joint/><geom type='mesh' mesh='m'/></body>"
+                "</worldbody></mujoco>",
+                {2, "must have the type sphere, capsule"}, {3, "the file gone.stl is not there"},
+                {3, "has no mass"});
   EXPECT_ERRORS("<mujoco><default class='main'><default class='known'/></default><worldbody>\n"
                 "<body name='a' childclass='gone'><joint class='known'/>" SOLID "</body>\n"
                 "<body name='b'><joint class='none'/>" SOLID "</body></worldbody></mujoco>",

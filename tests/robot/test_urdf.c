@@ -195,8 +195,11 @@ static void shapes_and_colours(void **state)
                "<visual><geometry><mesh filename='meshes/corner.obj' scale='1 1 "
                "2'/></geometry></visual>"
                "<visual><geometry><mesh filename='meshes/gone.stl'/></geometry></visual>"
+               "<visual><geometry><mesh filename='meshes/corner.obj' scale='-1 -1 "
+               "-1'/></geometry></visual><visual><geometry><capsule radius='1' "
+               "length='1'/></geometry></visual><visual><geometry/></visual>"
                "<visual><geometry><mesh "
-               "filename='meshes/corner.dae'/></geometry></visual></link>" JOINT(
+               "filename='meshes/corner.ply'/></geometry></visual></link>" JOINT(
                    "j", "continuous", "base", "a", "") "</robot>");
   unsetenv("ROS_PACKAGE_PATH");
   const json_t *shapes = json_object_get(named(model, "bodies", "a"), "shapes");
@@ -215,8 +218,26 @@ static void shapes_and_colours(void **state)
   expect_word(json_array_get(shapes, 5), "file", "ros/pack/far.obj");
   expect_note("mesh \"meshes/corner.obj\" is not used: its scale differs between the axes");
   expect_note("mesh \"meshes/gone.stl\" is not used: the file is not there");
-  expect_note("mesh \"meshes/corner.dae\" is not used: only STL and OBJ files are");
+  expect_note("mesh \"meshes/corner.obj\" is not used: its scale is not positive");
+  expect_note("<geometry> (line 1) is not shown: <capsule> has no size or is no shape of URDF");
+  expect_note("<geometry> (line 1) is not shown: it has no shape");
+  expect_note("mesh \"meshes/corner.ply\" is not used: only STL, OBJ and DAE files are");
   json_decref(model);
+}
+
+/* In UTF-16, which begins with a mark of the order of bytes. */
+static void other_encodings_are_read(void **state)
+{
+  (void)state;
+  static const char text[] = "<robot name='r'><link name='base'/></robot>";
+  char *model = NULL;
+  FILE *file = fopen("wide.urdf", "w");
+  assert_non_null(file);
+  fputs("\xFF\xFE", file);
+  for (size_t i = 0; i + 1 < sizeof text; i++) fputc(text[i], file), fputc(0, file);
+  fclose(file);
+  assert_int_equal(pol_robot_read_file("wide.urdf", NULL, &model, NULL, &errors), POL_OK);
+  free(model);
 }
 
 /* Every error of a file is reported in one run. */
@@ -271,6 +292,10 @@ static void bad_trees_are_refused(void **state)
 static void bad_documents_are_refused(void **state)
 {
   (void)state;
+  EXPECT_ERRORS("<robot name='r'><link name='base'/><link name='a'><inertial>" MASS(
+                    "1", "1") "</inertial>\n<inertial/></link>" JOINT("x", "continuous", "base",
+                                                                      "a", "") "</robot>",
+                {2, "must not have a second <inertial>"});
   EXPECT_ERRORS("<robot name='r'>\n<link>\n</robot>", {0, "line 3, column 9 must be valid XML"});
   EXPECT_ERRORS("<sdf/>", {1, "the first element must be <robot>"});
   EXPECT_ERRORS("<robot xmlns:xacro='http://x'>\n<xacro:macro name='m'/></robot>",
@@ -282,7 +307,7 @@ static void bad_documents_are_refused(void **state)
       "<!ENTITY e '&d;&d;&d;&d;&d;&d;&d;&d;&d;&d;'><!ENTITY f '&e;&e;&e;&e;&e;&e;&e;&e;&e;&e;'>"
       "<!ENTITY g '&f;&f;&f;&f;&f;&f;&f;&f;&f;&f;'><!ENTITY h '&g;&g;&g;&g;&g;&g;&g;&g;&g;&g;'>"
       "<!ENTITY i '&h;&h;&h;&h;&h;&h;&h;&h;&h;&h;'>]><robot name='&i;'>&i;</robot>",
-      {0, ""});
+      {0, "must not have a document type declaration"});
   EXPECT_ERRORS(
       "<!DOCTYPE r [<!ENTITY secret SYSTEM 'file:///etc/passwd'>]><robot name='r'>&secret;</robot>",
       {0, "must not have a document type declaration"});
@@ -295,11 +320,12 @@ static void bad_documents_are_refused(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(fused_links_sum_up),    cmocka_unit_test(inertias_are_turned),
-      cmocka_unit_test(joints_of_every_type),  cmocka_unit_test(mimic_joints_are_couplings),
-      cmocka_unit_test(the_base_can_be_free),  cmocka_unit_test(names_are_made_fit),
-      cmocka_unit_test(shapes_and_colours),    cmocka_unit_test(bad_elements_are_refused),
-      cmocka_unit_test(bad_trees_are_refused), cmocka_unit_test(bad_documents_are_refused),
+      cmocka_unit_test(fused_links_sum_up),       cmocka_unit_test(inertias_are_turned),
+      cmocka_unit_test(joints_of_every_type),     cmocka_unit_test(mimic_joints_are_couplings),
+      cmocka_unit_test(the_base_can_be_free),     cmocka_unit_test(names_are_made_fit),
+      cmocka_unit_test(shapes_and_colours),       cmocka_unit_test(bad_elements_are_refused),
+      cmocka_unit_test(bad_trees_are_refused),    cmocka_unit_test(bad_documents_are_refused),
+      cmocka_unit_test(other_encodings_are_read),
   };
   return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

@@ -10,6 +10,10 @@
 
 #include "analysis/analysis.h"
 
+#ifndef CMPLX /* glibc defines it for gcc only */
+#define CMPLX(x, y) __builtin_complex((double)(x), (double)(y))
+#endif
+
 typedef struct curve {
   int start;               /* value at which it begins */
   int num_points;          /* may have gaps at the end only: it ends where nothing continues it */

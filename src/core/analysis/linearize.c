@@ -11,6 +11,7 @@
  * is that of joint coordinates: positions, rotations and their rates are components along the axes
  * of observation.  Z' is zero in a steady motion.
  */
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -632,8 +633,8 @@ static pol_status add_state_rate(naming *n, int row, const poli_nearby *nearby,
   return status;
 }
 
-/* to += Z' */
-static pol_status add_state_rates(naming *n, double *to)
+/* to += Z'; *noise: round-off of a rate of change of numbers of size 1, 1/s. */
+static pol_status add_state_rates(naming *n, double *to, double *noise)
 {
   poli_nearby nearby = {0};
   double *rates = calloc(2 * (size_t)n->lin->nv + 1, sizeof *rates);
@@ -641,6 +642,7 @@ static pol_status add_state_rates(naming *n, double *to)
   pol_status status = rates ? poli_nearby_create(&nearby, n->a) : POL_NO_MEMORY;
   if (!status) poli_axes_set(&axes, n->a, n->options->frame);
   for (int i = 0; i < n->lin->nx && !status; i++) status = add_state_rate(n, i, &nearby, &axes, to);
+  for (int k = 0; k < 4 && !status; k++) *noise += DBL_EPSILON * fabs(nearby.weight[k]);
   poli_nearby_free(&nearby);
   free(rates);
   return status;
@@ -662,15 +664,20 @@ static void multiply_inverse(const naming *n, int rows, const double *left, doub
     }
 }
 
-/* Differences by time leave round-off where terms cancel: below 1e-12 of its row a number is zero.
- */
-static void clear_round_off(int n, double *A)
+/* Differences by time leave round-off where terms cancel: below 1e-12 of its row a number is zero,
+ * and so is a rate of velocities by velocities of the same unit within a few times the noise. */
+static void clear_round_off(const naming *n, double noise, double *A)
 {
-  for (int i = 0; i < n; i++) {
+  const int nx = n->lin->nx;
+  for (int i = 0; i < nx; i++) {
     double largest = 0.0;
-    for (int j = 0; j < n; j++) largest = fmax(largest, fabs(A[poli_at(i, j, n)]));
-    for (int j = 0; j < n; j++)
-      if (fabs(A[poli_at(i, j, n)]) <= 1e-12 * largest) A[poli_at(i, j, n)] = 0.0;
+    for (int j = 0; j < nx; j++) largest = fmax(largest, fabs(A[poli_at(i, j, nx)]));
+    for (int j = 0; j < nx; j++) {
+      const int is_rate =
+          i >= n->lin->np && j >= n->lin->np && strcmp(n->units[i], n->units[j]) == 0;
+      const double least = fmax(1e-12 * largest, is_rate ? 4.0 * noise : 0.0);
+      if (fabs(A[poli_at(i, j, nx)]) <= least) A[poli_at(i, j, nx)] = 0.0;
+    }
   }
 }
 
@@ -689,9 +696,10 @@ static pol_status transform(naming *n, pol_linear **linear)
     pol_linear *r = *linear;
     poli_full_multiply(nx, nx, nx, 0, n->Z, lin->A, n->product);
     const int is_steady = !(lin->unsteady > POLI_STEADY);
-    if (!is_steady) status = add_state_rates(n, n->product);
+    double noise = 0.0;
+    if (!is_steady) status = add_state_rates(n, n->product, &noise);
     multiply_inverse(n, nx, n->product, r->A);
-    if (!is_steady) clear_round_off(nx, r->A);
+    if (!is_steady) clear_round_off(n, noise, r->A);
     poli_full_multiply(nx, nu, nx, 0, n->Z, lin->B, r->B);
     for (int k = 0; k < ny; k++) {
       for (int j = 0; j < nx; j++) by_z[poli_at(k, j, ny)] = rows[poli_at(j, k, nx + nu)];

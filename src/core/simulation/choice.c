@@ -100,16 +100,28 @@ static double find_step(const poli_pilot *found, const pol_settings *settings)
   return settings->variable ? fmin(expected, 0.02 * settings->end) : settings->step;
 }
 
+/* Whether there are forces that depend on the motion, such as springs, dampers and stops. */
+static int has_laws(const pol_mechanism *mechanism)
+{
+  for (int i = 0; i < pol_mechanism_num_forces(mechanism); i++) {
+    const pol_force_type type = pol_mechanism_force(mechanism, i)->type;
+    if (type != POL_APPLIED_FORCE && type != POL_APPLIED_TORQUE) return 1;
+  }
+  return 0;
+}
+
 /* Whether the rates allow rattle with these settings; the reason in both cases. */
-static int is_slow(const poli_pilot *found, const pol_settings *settings, int implicit,
-                   char *reason, size_t size)
+static int is_slow(const pol_mechanism *mechanism, const poli_pilot *found,
+                   const pol_settings *settings, int implicit, char *reason, size_t size)
 {
   const double h = find_step(found, settings);
   const double most = !settings->variable ? most_fixed : implicit ? most_implicit : most_variable;
   const double fastest = fmax(found->damper, found->spring);
   const double other = fmax(found->other_damper, found->other_spring);
   if (fastest == 0.0)
-    snprintf(reason, size, "there are no springs and dampers");
+    snprintf(reason, size, "%s",
+             has_laws(mechanism) ? "no spring or damper acts at the start"
+                                 : "there are no springs and dampers");
   else
     snprintf(reason, size, "the fastest %s has a rate of %.3g/s, steps of %.2g s are %s",
              found->damper > found->spring ? "damper or state" : "force", fastest, h,
@@ -174,7 +186,7 @@ static pol_status try_rattle(const pol_mechanism *mechanism, const pol_settings 
     else if (found.first_step)
       snprintf(reason, size, "the first step of rattle fails");
     else
-      *suits = is_slow(&found, settings, bodies->forces_read_velocities, reason, size);
+      *suits = is_slow(mechanism, &found, settings, bodies->forces_read_velocities, reason, size);
     if (*suits && !keep_order)
       choose_order(&found, settings, bodies, pol_dae_num_constraints(dae), rattle, reason, size);
   }

@@ -10,6 +10,10 @@
 
 #include <polhode/plot.h>
 
+#ifndef CMPLX /* glibc defines it for gcc only */
+#define CMPLX(x, y) __builtin_complex((double)(x), (double)(y))
+#endif
+
 static const double pi = 3.14159265358979324;
 
 /* X_k = sum_j x_j exp(-+2 pi i j k/n) in place, n a power of two; inverse: sign +, not scaled. */

@@ -1,7 +1,8 @@
 /* Mesh files and the integrals over the solid that they enclose.
  *
  * Files: STL (3D Systems 1989: an 80 byte head, the number of triangles, then for each of them
- * a normal, three points and two bytes, or a text of "vertex x y z" lines) and Wavefront OBJ.
+ * a normal, three points and two bytes, or a text of "vertex x y z" lines), Wavefront OBJ, and
+ * Collada (collada.c).
  *
  * Integrals: each triangle (a, b, c) and a common point o make a tetrahedron of volume d/6 with d =
  * (a - o) . ((b - o) x (c - o)), signed; the sum over a closed surface is exact for its solid. With
@@ -19,6 +20,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "io/file/collada.h"
 #include "io/file/file.h"
 
 /* Makes room for one more item of `size` bytes in a list that doubles. */
@@ -33,7 +35,7 @@ static pol_status grow(void **items, size_t count, size_t *capacity, size_t size
   return POL_OK;
 }
 
-static pol_status add_point(poli_mesh *mesh, const double point[3])
+pol_status poli_mesh_add_point(poli_mesh *mesh, const double point[3])
 {
   void *points = mesh->points;
   const pol_status status =
@@ -83,7 +85,8 @@ static pol_status read_text_stl(poli_mesh *mesh, const char *text)
     if (is_word(text, length, "solid") || is_word(text, length, "endsolid")) in_name = 1;
     if (is_word(text, length, "facet")) in_name = 0;
     if (!in_name && is_word(text, length, "vertex"))
-      status = read_point(text + length, point) ? add_point(mesh, point) : POL_BAD_ARGUMENT;
+      status =
+          read_point(text + length, point) ? poli_mesh_add_point(mesh, point) : POL_BAD_ARGUMENT;
     for (text += length; *text != '\0' && strchr(blanks, *text) != NULL; text++)
       in_name = in_name && *text != '\r' && *text != '\n';
   }
@@ -117,9 +120,9 @@ static pol_status add_face(poli_mesh *mesh, const vertices *all, const char *tex
     return POL_BAD_ARGUMENT;
   while (status == POL_OK && text[strspn(text, " \t\r")] != '\0') {
     if (!next_corner(all, &text, &third)) return POL_BAD_ARGUMENT;
-    status = add_point(mesh, first);
-    if (status == POL_OK) status = add_point(mesh, second);
-    if (status == POL_OK) status = add_point(mesh, third);
+    status = poli_mesh_add_point(mesh, first);
+    if (status == POL_OK) status = poli_mesh_add_point(mesh, second);
+    if (status == POL_OK) status = poli_mesh_add_point(mesh, third);
     second = third;
   }
   return status;
@@ -146,7 +149,7 @@ static pol_status read_obj(poli_mesh *mesh, char *text)
   return status;
 }
 
-/* --- both ------------------------------------------------------------------------------------- */
+/* --- all -------------------------------------------------------------------------------------- */
 
 /* Largest size of a mesh file in bytes; it may be a device without an end. */
 static const size_t largest_mesh = (size_t)1 << 28;
@@ -155,7 +158,9 @@ pol_status poli_mesh_read(poli_mesh *mesh, const char *path, double scale, char 
                           size_t size)
 {
   const size_t length = strlen(path);
-  const int is_obj = length > 4 && strcasecmp(path + length - 4, ".obj") == 0;
+  const char *ending = length > 4 ? path + length - 4 : "";
+  const int is_obj = strcasecmp(ending, ".obj") == 0, is_dae = strcasecmp(ending, ".dae") == 0;
+  char reason[160] = "";
   char *bytes = NULL;
   size_t count = 0;
   *mesh = (poli_mesh){0};
@@ -163,7 +168,9 @@ pol_status poli_mesh_read(poli_mesh *mesh, const char *path, double scale, char 
   if (status == POL_IO)
     snprintf(message, size, "the mesh file %.200s cannot be read: %s", path, strerror(errno));
   if (status == POL_OK) {
-    if (is_obj)
+    if (is_dae)
+      status = poli_collada_read(mesh, bytes, count, reason, sizeof reason);
+    else if (is_obj)
       status = read_obj(mesh, bytes);
     else if (count >= STL_HEAD &&
              count == STL_HEAD + (size_t)STL_TRIANGLE * little_endian(bytes + 80)) {
@@ -177,7 +184,7 @@ pol_status poli_mesh_read(poli_mesh *mesh, const char *path, double scale, char 
             memcpy(&number, &bits, sizeof bits);
             point[c] = (double)number;
           }
-          status = add_point(mesh, point);
+          status = poli_mesh_add_point(mesh, point);
         }
     } else
       status = read_text_stl(mesh, bytes);
@@ -187,7 +194,10 @@ pol_status poli_mesh_read(poli_mesh *mesh, const char *path, double scale, char 
     }
     if (status == POL_OK && (mesh->num_points == 0 || mesh->num_points % 3 != 0))
       status = POL_BAD_ARGUMENT;
-    if (status == POL_BAD_ARGUMENT)
+    if (status == POL_BAD_ARGUMENT && is_dae)
+      snprintf(message, size, "%.200s is not a valid Collada file: %s", path,
+               reason[0] ? reason : "a coordinate is too large");
+    else if (status == POL_BAD_ARGUMENT)
       snprintf(message, size, "%.200s contains no triangles: it is not a valid %s file", path,
                is_obj ? "OBJ" : "STL");
   }

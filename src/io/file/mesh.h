@@ -12,13 +12,16 @@ typedef struct poli_mesh {
   size_t capacity;   /* of points, for reading */
 } poli_mesh;
 
-/* Reads an STL file, binary or text, or an OBJ file (v and f lines; faces of more than three
- * corners are cut into fans), distinguished by the end of the name.  In every case, free with
+/* Reads an STL file, binary or text, an OBJ file (v and f lines; faces of more than three corners
+ * are cut into fans), or a Collada file (.dae), distinguished by the end of the name.  In every
+ * case, free with
  * poli_mesh_free. POL_IO: cannot be read; POL_BAD_ARGUMENT: is no such file, or has no triangles;
  * message has the reason. */
 pol_status poli_mesh_read(poli_mesh *mesh, const char *path, double scale, char *message,
                           size_t size);
 void poli_mesh_free(poli_mesh *mesh);
+/* Appends a point. */
+pol_status poli_mesh_add_point(poli_mesh *mesh, const double point[3]);
 
 /* Integrals over a solid. */
 typedef struct poli_moments {

@@ -82,7 +82,8 @@ static const poli_field shape_fields[] = {
     {"axis", &poli_direction, AT(axis), .types = ROUND, .not_beside = "rotation",
      .standard = "[0, 0, 1]", .help = "in body axes; points to the tip of a cone"},
     {"file", &poli_mesh_file, AT(file), ONLY(T(POL_MESH)),
-     .help = "STL or OBJ file (`.stl`, `.obj`) of at most 256 MB, relative to the folder of the "
+     .help = "STL, OBJ or Collada file (`.stl`, `.obj`, `.dae`) of at most 256 MB, relative to the "
+             "folder of the "
              "model file"},
     {"scale", &poli_number, AT(shape.scale), &poli_positive, .types = T(POL_MESH), .unit = "m",
      .standard = "1", .help = "metres per unit of the file"},

@@ -212,7 +212,8 @@ static void read_mesh(poli_reader *reader, const poli_place *place, const poli_f
   const char *text = json_string_value(place->value);
   const size_t length = text ? strlen(text) : 0;
   if (length > 4 &&
-      (strcasecmp(text + length - 4, ".stl") == 0 || strcasecmp(text + length - 4, ".obj") == 0))
+      (strcasecmp(text + length - 4, ".stl") == 0 || strcasecmp(text + length - 4, ".obj") == 0 ||
+       strcasecmp(text + length - 4, ".dae") == 0))
     *(const char **)target = text;
   else
     poli_report_wrong(reader, place, field);
@@ -241,8 +242,8 @@ static void read_file(poli_reader *reader, const poli_place *place, const poli_f
 
 const poli_value poli_mesh_file =
     POLI_VALUE(read_mesh, sizeof(char *), POLI_NO_DETAIL,
-               "must be the name of a file that ends in .stl or .obj", "string",
-               "{'type': 'string', 'pattern': '.\\\\.([sS][tT][lL]|[oO][bB][jJ])$'}");
+               "must be the name of a file that ends in .stl, .obj or .dae", "string",
+               "{'type': 'string', 'pattern': '.\\\\.([sS][tT][lL]|[oO][bB][jJ]|[dD][aA][eE])$'}");
 const poli_value poli_data_file =
     POLI_VALUE(read_file, sizeof(char *), POLI_NO_DETAIL, "must be the name of a file", "string",
                "{'type': 'string', 'minLength': 1}");

@@ -109,6 +109,18 @@ static const xmlNode *find_class(const xmlNode *parent, const char *name)
   return NULL;
 }
 
+/* Classes inside others whose name is given twice: which one is meant is not clear. */
+static void check_defaults(poli_mjcf *m, const xmlNode *parent)
+{
+  for (const xmlNode *at = poli_xml_child(parent, "default"); at; at = poli_xml_next(at)) {
+    char *name = parent == m->top ? NULL : poli_xml_text(at, "class");
+    if (name && find_class(m->top, name) != at)
+      poli_robot_error(m->robot, at, "default", name, "has a class that is given twice", "");
+    if (name) xmlFree(name);
+    check_defaults(m, at);
+  }
+}
+
 /* Classes that elements name and that no <default> has; "main" is the outermost one. */
 static void check_classes(poli_mjcf *m, const xmlNode *parent)
 {
@@ -706,6 +718,7 @@ void poli_read_mjcf(poli_robot *robot, xmlNode *top)
   if (name) xmlFree(name);
   if (!m.files || !m.body_numbers || !m.joint_numbers) robot->status = POL_NO_MEMORY;
   if (!robot->status) expand_includes(&m, top, 0);
+  if (!robot->status) check_defaults(&m, top);
   if (!robot->status) check_classes(&m, top);
   if (!robot->status) read_settings(&m);
   if (!robot->status) read_options(&m);

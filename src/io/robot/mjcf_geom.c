@@ -1,5 +1,6 @@
 /* MJCF: geoms, as mass and as shapes; <inertial>; sites. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,6 +46,11 @@ static void read_part(poli_mjcf *m, poli_mjcf_part *part, const char *path)
     char *type = poli_mjcf_text(m, part->at, "type");
     int k = 0;
     while (type && k < POLI_OTHER && strcmp(types[k], type) != 0) k++;
+    if (k == POLI_OTHER && strcmp(type, "hfield") != 0 && strcmp(type, "sdf") != 0)
+      poli_robot_error(m->robot, part->at, path, type,
+                       "must have the type sphere, capsule, ellipsoid, cylinder, box, mesh, plane "
+                       "or hfield",
+                       "");
     if (type) xmlFree(type);
     part->type = (poli_mjcf_type)k;
     part->mesh = find_asset(m, part->at, "mesh");
@@ -103,12 +109,16 @@ static char *mesh_file(poli_mjcf *m, const xmlNode *asset, const char *path, dou
 static double mesh_solid(poli_mjcf *m, const poli_mjcf_part *g, const char *path, poli_solid *solid)
 {
   double scale[3];
-  char reason[200] = "its file cannot be used";
+  char reason[400] = "its mesh has no file";
   poli_mesh mesh = {0};
   poli_moments moments = {0};
   char *file = mesh_file(m, g->mesh, path, scale);
   char *whole = file ? poli_format("%s%s", file[0] == '/' ? "" : m->robot->folder, file) : NULL;
   pol_status status = POL_BAD_ARGUMENT;
+  char *name = file ? NULL : poli_xml_text(g->mesh, "file");
+  if (name)
+    snprintf(reason, sizeof reason, "the file %.200s is not there or is not STL, OBJ or DAE", name);
+  if (name) xmlFree(name);
   if (whole) status = poli_mesh_read(&mesh, whole, 1.0, reason, sizeof reason);
   for (size_t i = 0; status == POL_OK && i < 3 * mesh.num_points; i++)
     mesh.points[i] *= scale[i % 3];
@@ -286,9 +296,9 @@ static void add_shapes(poli_mjcf *m, const poli_mjcf_part *g, const char *path,
         &below, color);
   } else if (g->type == POLI_MESH && g->mesh) {
     char *file = mesh_file(m, g->mesh, path, scale);
-    if (file && (scale[0] != scale[1] || scale[0] != scale[2] || !(scale[0] > 0.0)))
-      poli_robot_note(robot, "%s is not shown: the scale of its mesh differs between the axes",
-                      path);
+    const char *problem = poli_robot_scale_problem(scale);
+    if (file && problem)
+      poli_robot_note(robot, "%s is not shown: of its mesh, %s", path, problem);
     else if (file)
       poli_robot_add_shape(
           robot, shapes,

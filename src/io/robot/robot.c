@@ -360,12 +360,20 @@ static char *find_in_packages(const poli_robot *robot, const char *name)
   return found;
 }
 
+const char *poli_robot_scale_problem(const double scale[3])
+{
+  if (scale[0] != scale[1] || scale[0] != scale[2]) return "its scale differs between the axes";
+  return scale[0] > 0.0 ? NULL : "its scale is not positive";
+}
+
 char *poli_robot_mesh(poli_robot *robot, const char *name, const char *owner)
 {
   static const char package[] = "package://", file[] = "file://";
   const char *dot = strrchr(name, '.');
-  if (!dot || (strcasecmp(dot, ".stl") != 0 && strcasecmp(dot, ".obj") != 0)) {
-    poli_robot_note(robot, "%s: mesh \"%s\" is not used: only STL and OBJ files are", owner, name);
+  if (!dot || (strcasecmp(dot, ".stl") != 0 && strcasecmp(dot, ".obj") != 0 &&
+               strcasecmp(dot, ".dae") != 0)) {
+    poli_robot_note(robot, "%s: mesh \"%s\" is not used: only STL, OBJ and DAE files are", owner,
+                    name);
     return NULL;
   }
   char *path = NULL;
@@ -399,6 +407,8 @@ int poli_is_robot(const char *text, size_t size)
 {
   static const char mark[] = "\xEF\xBB\xBF";
   size_t at = size >= 3 && memcmp(text, mark, 3) == 0 ? 3 : 0;
+  if (size >= 4 && (memcmp(text, "\xFF\xFE<", 4) == 0 || memcmp(text, "\xFE\xFF\0<", 4) == 0))
+    return 1; /* UTF-16, which libxml2 reads */
   while (at < size && strchr(" \t\r\n", text[at]) && text[at] != '\0') at++;
   return at < size && text[at] == '<';
 }
@@ -417,8 +427,15 @@ xmlDocPtr poli_xml_parse(poli_robot *robot, const char *text, size_t size, const
                                              XML_PARSE_BIG_LINES);
   const xmlErrorPtr wrong = xmlCtxtGetLastError(parser);
   const int first = robot->errors->count;
+  const int is_declared =
+      parser->intSubName || (document && (document->intSubset || document->extSubset));
   if (!document && wrong && wrong->code == XML_ERR_NO_MEMORY) {
     robot->status = POL_NO_MEMORY;
+  } else if (is_declared) { /* whatever else is wrong in it */
+    poli_robot_error(robot, NULL, "", "", "must not have a document type declaration (<!DOCTYPE>)",
+                     "");
+    xmlFreeDoc(document);
+    document = NULL;
   } else if (!document) {
     const char *reason = wrong && wrong->message ? wrong->message : "unknown error";
     char *path =
@@ -430,11 +447,6 @@ xmlDocPtr poli_xml_parse(poli_robot *robot, const char *text, size_t size, const
       robot->status = POL_NO_MEMORY;
     free(path);
     free(rule);
-  } else if (document->intSubset || document->extSubset) {
-    poli_robot_error(robot, NULL, "", "", "must not have a document type declaration (<!DOCTYPE>)",
-                     "");
-    xmlFreeDoc(document);
-    document = NULL;
   }
   if (file[0] && !robot->status && robot->errors->count > first) {
     char *copy = poli_format("%s", file);

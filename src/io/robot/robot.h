@@ -52,6 +52,8 @@ typedef struct poli_robot {
  * 60 bytes of a text. */
 void poli_robot_error(poli_robot *robot, const xmlNode *at, const char *path, const char *value,
                       const char *rule, const char *suggestion);
+/* Why a mesh with this scale cannot be a shape, which has one factor; NULL if it can. */
+const char *poli_robot_scale_problem(const double scale[3]);
 /* Adds a note, printf-like. */
 void poli_robot_note(poli_robot *robot, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -118,7 +120,7 @@ void poli_read_mjcf(poli_robot *robot, xmlNode *top);
 /* Parses a text; NULL with errors.  file: the name of an included file for them, or "". */
 xmlDocPtr poli_xml_parse(poli_robot *robot, const char *text, size_t size, const char *file);
 
-/* Whether a text is XML: it begins with "<". */
+/* Whether a text is XML: it begins with "<", in UTF-8 or UTF-16. */
 int poli_is_robot(const char *text, size_t size);
 /* The model file of a text in XML, as pol_robot_read_file(); folder: of its file, with a slash at
  * the end, or "". */

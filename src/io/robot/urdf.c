@@ -430,15 +430,23 @@ static json_t *geometry_json(urdf *u, const xmlNode *geometry, const link *l)
   if (sphere && poli_xml_numbers(robot, sphere, "radius", l->path, 1, size))
     return json_pack("{s:s, s:f}", "type", "sphere", "radius", size[0]);
   char *name = mesh ? poli_xml_text(mesh, "filename") : NULL;
-  if (!name) return NULL;
+  if (!name) { /* URDF has no other shapes, but Gazebo and others do */
+    const xmlNode *inside = geometry->children;
+    while (inside && inside->type != XML_ELEMENT_NODE) inside = inside->next;
+    poli_robot_note(robot, "%s: <geometry> (line %ld) is not shown: %s%s%s", l->path,
+                    xmlGetLineNo((xmlNode *)(uintptr_t)geometry), inside ? "<" : "",
+                    inside ? (const char *)inside->name : "it has no shape",
+                    inside ? "> has no size or is no shape of URDF" : "");
+    return NULL;
+  }
   double scale[3] = {1.0, 1.0, 1.0};
   poli_xml_numbers(robot, mesh, "scale", l->path, 3, scale);
   char *file = poli_robot_mesh(robot, name, l->path);
   xmlFree(name);
   json_t *shape = NULL;
-  if (file && (scale[0] != scale[1] || scale[0] != scale[2] || !(scale[0] > 0.0)))
-    poli_robot_note(robot, "%s: mesh \"%s\" is not used: its scale differs between the axes",
-                    l->path, file);
+  const char *problem = poli_robot_scale_problem(scale);
+  if (file && problem)
+    poli_robot_note(robot, "%s: mesh \"%s\" is not used: %s", l->path, file, problem);
   else if (file)
     shape = json_pack("{s:s, s:s, s:f}", "type", "mesh", "file", file, "scale", scale[0]);
   free(file);
@@ -601,8 +609,13 @@ static void note_unused(urdf *u)
   static const char *const in_link[] = {"inertial", "visual", "collision"};
   static const char *const in_joint[] = {"origin", "parent",   "child", "axis",
                                          "limit",  "dynamics", "mimic"};
-  for (int i = 0; i < u->num_links; i++)
+  for (int i = 0; i < u->num_links; i++) {
+    const xmlNode *inertial = poli_xml_child(u->links[i].at, "inertial");
     note_children(u, u->links[i].at, u->links[i].path, in_link, 3);
+    if (inertial && poli_xml_next(inertial))
+      poli_robot_error(u->robot, poli_xml_next(inertial), u->links[i].path, "",
+                       "must not have a second <inertial>", "");
+  }
   for (int i = 0; i < u->num_joints; i++)
     note_children(u, u->joints[i].at, u->joints[i].path, in_joint, 7);
   poli_robot_note_attributes(
