@@ -88,8 +88,35 @@ static void rod_of_the_slider_crank_bends_as_a_beam(void **state)
   assert_true(largest > 2e-5);
   assert_true(apart < 0.01 * largest);
   for (int i = 0; i < 2; i++) {
+    assert_int_equal(pol_simulation_summary(runs[i])->num_warnings, 0);
     pol_simulation_free(&runs[i]);
     pol_model_free(&models[i]);
+  }
+}
+
+/* The rod turns with up to half the speed of the crank.  0.13 3.516/22.37 of its lowest free
+ * frequency, 299.47 Hz, are 38.45 rad/s: above it a warning, of the floating frame alone. */
+static void fast_rod_is_doubted(void **state)
+{
+  (void)state;
+  static const struct {
+    const char *model, *speed;
+    int warnings;
+  } cases[] = {{FLEXIBLE "slider_crank.json", "parameters.speed=76", 0},
+               {FLEXIBLE "slider_crank.json", "parameters.speed=78", 1},
+               {FLEXIBLE "slider_crank_beam.json", "parameters.speed=78", 0}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const char *const overrides[] = {cases[i].speed, "simulation.end=4e-4"};
+    pol_model *model = read_model_with(cases[i].model, 2, overrides);
+    pol_simulation *simulation = start(model);
+    while (!pol_simulation_finished(simulation))
+      assert_int_equal(pol_simulation_step(simulation), POL_OK);
+    const pol_summary *summary = pol_simulation_summary(simulation);
+    assert_int_equal(summary->num_warnings, cases[i].warnings);
+    if (cases[i].warnings)
+      assert_non_null(strstr(summary->warnings[0].message, "'rod' rotates faster than 38.4 rad/s"));
+    pol_simulation_free(&simulation);
+    pol_model_free(&model);
   }
 }
 
@@ -185,6 +212,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(pendulum_has_the_frequencies_of_its_rod),
                                      cmocka_unit_test(rod_of_the_slider_crank_bends_as_a_beam),
+                                     cmocka_unit_test(fast_rod_is_doubted),
                                      cmocka_unit_test(stiff_rod_is_rigid),
                                      cmocka_unit_test(sigma_is_as_accurate_as_geom1),
                                      cmocka_unit_test(four_bar_runs)};

@@ -292,6 +292,7 @@ pol_status poli_simulation_accept(pol_simulation *sim, long done)
   poli_integrator_keep_constraints(sim->integrator);
   if (status != POL_OK) return status;
   if (done > 0 && (status = poli_simulation_check_turns(sim, state, &now)) != POL_OK) return status;
+  poli_simulation_check_rotation(sim, state->t, &now);
   if (done > 0 && (status = poli_simulation_check_bends(sim, state)) != POL_OK) return status;
   measure_invariants(sim, &now, state, &energy);
   now.at.lambda = multipliers_now(sim, state);

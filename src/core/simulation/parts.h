@@ -295,7 +295,10 @@ pol_status poli_simulation_check_dropped(pol_simulation *sim, const pol_state *s
 /* Adds a warning if a constant-velocity joint is bent by nearly 180 degrees; POL_INCONSISTENT if it
  * is on the wrong branch. */
 pol_status poli_simulation_check_bends(pol_simulation *sim, const pol_state *state);
-/* POL_RETRY if a joint or bushing turns so fast that what depends on its turns is wrong. */
+/* Warns where a flexible body rotates too fast for its stiffness without geometric terms. */
+void poli_simulation_check_rotation(pol_simulation *sim, double t, const poli_instant *now);
+/* POL_RETRY if a joint or bushing turns so fast that what depends on its turns is wrong,
+ * or if a beam element is turned inside out. */
 pol_status poli_simulation_check_turns(pol_simulation *sim, const pol_state *state,
                                        const poli_instant *now);
 
