@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/wide.h"
 #include "dae/newton_parts.h"
 
 /* How many times its round-off a correction may always be. */
@@ -90,22 +91,23 @@ void poli_newton_measure(poli_newton *s, const double *x)
 }
 
 /* Largest residual over what is accepted; not finite if one is not. */
-double poli_newton_residual_norm(const poli_newton *s, const double *r)
+POLI_WIDE double poli_newton_residual_norm(const poli_newton *s, const double *r)
 {
-  const int n = s->matrix.n;
-  double largest[4] = {0.0}, sum[4] = {0.0}; /* four at a time: none waits for the one before */
-  for (int i = 0; i + 4 <= n; i += 4)
-    for (int k = 0; k < 4; k++) {
-      const double size = fabs(r[i + k]) * s->weight[i + k];
+  const int n = s->matrix.n, even = n - n % 8;
+  const double *weight = s->weight;
+  double largest[8] = {0.0}, sum[8] = {0.0}; /* eight at a time: none waits for the one before */
+  for (int i = 0; i < even; i += 8)
+    for (int k = 0; k < 8; k++) {
+      const double size = fabs(r[i + k]) * weight[i + k];
       largest[k] = size > largest[k] ? size : largest[k];
       sum[k] += size;
     }
-  for (int i = n - n % 4; i < n; i++) {
-    const double size = fabs(r[i]) * s->weight[i];
+  for (int i = even; i < n; i++) {
+    const double size = fabs(r[i]) * weight[i];
     largest[0] = size > largest[0] ? size : largest[0];
     sum[0] += size;
   }
-  for (int k = 1; k < 4; k++) {
+  for (int k = 1; k < 8; k++) {
     largest[0] = largest[k] > largest[0] ? largest[k] : largest[0];
     sum[0] += sum[k];
   }
