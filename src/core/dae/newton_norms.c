@@ -91,10 +91,9 @@ void poli_newton_measure(poli_newton *s, const double *x)
 }
 
 /* Largest residual over what is accepted; not finite if one is not. */
-POLI_WIDE double poli_newton_residual_norm(const poli_newton *s, const double *r)
+static POLI_WIDE double norm_of_many(int n, const double *r, const double *weight)
 {
-  const int n = s->matrix.n, even = n - n % 8;
-  const double *weight = s->weight;
+  const int even = n - n % 8;
   double largest[8] = {0.0}, sum[8] = {0.0}; /* eight at a time: none waits for the one before */
   for (int i = 0; i < even; i += 8)
     for (int k = 0; k < 8; k++) {
@@ -112,6 +111,19 @@ POLI_WIDE double poli_newton_residual_norm(const poli_newton *s, const double *r
     sum[0] += sum[k];
   }
   return isfinite(sum[0]) ? largest[0] : sum[0];
+}
+
+double poli_newton_residual_norm(const poli_newton *s, const double *r)
+{
+  const int few = 32;
+  double largest = 0.0, sum = 0.0;
+  if (s->matrix.n > few) return norm_of_many(s->matrix.n, r, s->weight);
+  for (int i = 0; i < s->matrix.n; i++) {
+    const double size = fabs(r[i]) * s->weight[i];
+    largest = size > largest ? size : largest;
+    sum += size;
+  }
+  return isfinite(sum) ? largest : sum;
 }
 
 /* The first row whose residual is not finite, or -1.  Constraints are checked first: theirs spoil
