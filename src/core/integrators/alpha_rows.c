@@ -395,16 +395,19 @@ static POLI_WIDE void set_balances(int first, int end, void *user)
 }
 
 /* The residuals of some constraints. */
-static void set_constraints(const poli_alpha *s, int first, int end, double *out)
+static POLI_WIDE void set_constraints(const poli_alpha *s, int first, int end, double *out)
 {
   const poli_alpha_rows *r = s->rows;
-  const int nv = s->saddle->nv, index3 = s->options->index == POL_INDEX_3;
-  for (int i = first; i < end; i++) {
-    const int dropped = s->dropped && s->dropped[i];
-    const double position = dropped ? 0.0 : r->position[i] / s->h;
-    out[nv + i] = dropped ? 0.0 : index3 ? position : r->rates[i];
-    if (s->saddle->num_extra) out[nv + r->held + i] = position;
-  }
+  const int index3 = s->options->index == POL_INDEX_3, extra = s->saddle->num_extra > 0;
+  const double h = s->h, *position = r->position, *from = index3 ? position : r->rates;
+  const double scale = index3 ? h : 1.0;
+  const unsigned char *dropped = s->dropped;
+  double *residual = out + s->saddle->nv, *more = residual + r->held;
+  for (int i = first; i < end; i++) residual[i] = from[i] / scale;
+  for (int i = first; i < end && extra; i++) more[i] = position[i] / h;
+  if (!dropped) return;
+  for (int i = first; i < end; i++) residual[i] = dropped[i] ? 0.0 : residual[i];
+  for (int i = first; i < end && extra; i++) more[i] = dropped[i] ? 0.0 : more[i];
 }
 
 /* The factors of the bodies from this one on. */
