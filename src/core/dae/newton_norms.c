@@ -56,10 +56,10 @@ static int is_measured(const poli_newton *s)
 }
 
 /* What is accepted as the residual of each row, with x as the solution. */
-void poli_newton_measure(poli_newton *s, const double *x)
+int poli_newton_measure(poli_newton *s, const double *x)
 {
   const int n = s->matrix.n;
-  if (is_measured(s)) return;
+  if (is_measured(s)) return 0;
   set_row_sizes(s);
   for (int i = 0; i < n; i++) s->accepted[i] = DBL_MIN;
   for (int k = 0; k < s->num_kinds; k++) {
@@ -88,6 +88,7 @@ void poli_newton_measure(poli_newton *s, const double *x)
       s->accepted[i] = fmax(s->accepted[i], s->least[s->kind[i]]);
   }
   for (int i = 0; i < n; i++) s->weight[i] = 1.0 / s->accepted[i];
+  return 1;
 }
 
 /* Largest residual over what is accepted; not finite if one is not. */

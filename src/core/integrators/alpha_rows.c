@@ -131,7 +131,7 @@ static pol_status build(poli_alpha *s, poli_alpha_rows *r)
   const poli_newton_matrix matrix = {.n = s->saddle->n,
                                      .num_increments = s->saddle->nv,
                                      .operations = &r->operations,
-                                     .cost = 1.2};
+                                     .cost = stabilized ? 2.0 : 1.2};
   r->operations =
       (poli_newton_operations){poli_alpha_rows_factor, poli_alpha_rows_apply_inverse,
                                poli_alpha_rows_add_sizes, poli_alpha_rows_add_multipliers, s};
@@ -426,6 +426,8 @@ static void evaluate_stretches(poli_alpha *s, const double *x, double *out)
   poli_body_loop from_v = {.s = s, .from = s->next.v}, to_out = {.s = s, .to = out};
   poli_stretch done = {0};
   const int stabilized = s->saddle->num_extra > 0;
+  for (int k = 0; k < POLI_KINDS; k++) s->acceleration[k] = s->change[k] = 0.0;
+  s->has_accelerations = 1;
   if (stabilized) poli_alpha_copy(s->eta, x + s->saddle->nv + s->saddle->m, s->saddle->num_extra);
   for (int k = 0, row = 0, end_row; k < r->num_stretches; k++, row = end_row) {
     const poli_stretch *end = &r->stretches[k];
@@ -438,9 +440,10 @@ static void evaluate_stretches(poli_alpha *s, const double *x, double *out)
       add_transposed(s, done.placed, end->placed, s->h, s->eta, s->stabilizing);
     }
     poli_alpha_place_factors(s, x, factor, end_factor);
+    poli_alpha_measure_factors(s, factor, end_factor);
     set_rotations_of(done.placed, end->placed, &from_q);
 
-    end_row = end->nodes < space->num_nodes ? space->nodes[end->nodes].row : r->held;
+    end_row = poli_alpha_rows_end_row(r, end);
     poli_alpha_place_multipliers(s, x, row, end_row);
     r->bodies->joints(space->nodes, done.nodes, end->nodes, s->next.q, r->R, r->position, r->B,
                       s->dae->user);
