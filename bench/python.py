@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """The Python package on the heavy top: steps per second with and without a force by a Python function, what a call
-costs, what a controller costs, and the memory over many steps.
+costs, what a controller costs, runs in two threads, and the memory over many steps.
 
     PYTHONPATH=build/release/python python3 bench/python.py [--steps N] [--rounds N]
 """
 import argparse
 import pathlib
 import statistics
+import threading
 import time
 
 import polhode
@@ -94,6 +95,37 @@ def report_controller(steps, rounds):
           "call and step, besides its own body")
 
 
+def scheduled():
+    """Seconds that this thread has been on a core, and ready but waiting for one (Linux)."""
+    path = f"/proc/self/task/{threading.get_native_id()}/schedstat"
+    return [1e-9 * int(number) for number in pathlib.Path(path).read_text().split()[:2]]
+
+
+def report_threads(steps, rounds):
+    """Runs side by side in threads.  What is neither on a core nor waiting for one is blocked: by locks."""
+    def work(run, start, times):
+        start.wait()
+        clock, before = time.perf_counter(), scheduled()
+        run()
+        wall, after = time.perf_counter() - clock, scheduled()
+        core, queue = (b - a for a, b in zip(before, after))
+        times.append((wall, core, queue, wall - core - queue))
+
+    print("\n| runs in threads | wall time, s | on a core, s | waiting for a core, s | blocked, s |")
+    print("|---|---|---|---|---|")
+    for count in (1, 2):
+        times = []
+        for _ in range(rounds):
+            start = threading.Barrier(count)
+            threads = [threading.Thread(target=work, args=(simulation("rattle", steps * STEP).run, start, times))
+                       for _ in range(count)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        print(f"| {count} | " + " | ".join(f"{statistics.median(column):.4f}" for column in zip(*times)) + " |")
+
+
 def report_memory(steps):
     s = simulation("rattle", (steps + 2000) * STEP, Counter())
     s.step(1000)
@@ -111,6 +143,7 @@ def main():
     arguments = parser.parse_args()
     report_speed(max(1, arguments.steps // 10), arguments.rounds)
     report_controller(max(1, arguments.steps // 10), arguments.rounds)
+    report_threads(max(1, arguments.steps // 5), arguments.rounds)
     report_memory(arguments.steps)
 
 

@@ -123,14 +123,16 @@ static PyObject *step(PyObject *object, PyObject *args)
                                     Py_BuildValue("d", pol_simulation_state(self->simulation)->t));
 }
 
-/* advance(rows) -> number of rows: fills a buffer of doubles with rows of the record, one for each
- * output step, until it is full, the end is reached, or a step fails, which check() raises. */
+/* advance(rows, until) -> (number of rows, status): fills a buffer of doubles with rows of the
+ * record, one for each output step, until it is full, the time `until` or the end is reached, or a
+ * step fails, which check() raises. */
 static PyObject *advance(PyObject *object, PyObject *args)
 {
   core_simulation *self = (core_simulation *)object;
   PyObject *target;
   Py_buffer view;
-  if (!PyArg_ParseTuple(args, "O", &target)) return NULL;
+  double until;
+  if (!PyArg_ParseTuple(args, "Od", &target, &until)) return NULL;
   if (PyObject_GetBuffer(target, &view, PyBUF_WRITABLE | PyBUF_C_CONTIGUOUS)) return NULL;
   if (enter(self)) {
     PyBuffer_Release(&view);
@@ -141,6 +143,7 @@ static PyObject *advance(PyObject *object, PyObject *args)
   size_t rows = 0;
   pol_status status = POL_OK;
   Py_BEGIN_ALLOW_THREADS while (rows < room && !status &&
+                                pol_simulation_state(self->simulation)->t < until &&
                                 !pol_simulation_finished(self->simulation))
   {
     status = pol_simulation_step(self->simulation);

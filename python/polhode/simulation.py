@@ -14,6 +14,8 @@ from .errors import SimulationError
 from .model import Model
 from .result import Result
 
+_BLOCK_SIZE = 1 << 22  # numbers, at most, that a run records before it takes the lock of the interpreter
+
 
 @dataclass
 class BodyState:
@@ -154,18 +156,19 @@ class Simulation:
         ``out`` also writes them to a result file (.h5 or .csv).  ``controller`` is called before every output
         step and may set inputs.  A failed run raises SimulationError, whose ``result`` has the rows before.
         """
-        until = np.inf if until is None else until
-        width, rows = len(self._channels), [self.values()[None, :]]
+        until = np.inf if until is None else until * (1 - 1e-12)
+        rows, size = [self.values()[None, :]], 512
         if out is not None:
             self._core.open(os.fspath(out), json.dumps(self._settings, default=str))
         failure: BaseException | None = None
         try:
-            while not self.finished and self.t < until * (1 - 1e-12):
-                one_by_one = controller is not None or until < np.inf
+            while not self.finished and self.t < until:
+                # blocks grow, so that long runs rarely wait for the lock of the interpreter
+                block = np.empty((1 if controller is not None else size, len(self._channels)))
+                size = min(2 * size, max(512, _BLOCK_SIZE // block.shape[1]))
                 if controller is not None:
                     controller(self)
-                block = np.empty((1 if one_by_one else 512, width))
-                count, status = self._core.advance(block)
+                count, status = self._core.advance(block, until)
                 rows.append(block[:count])
                 if status:
                     self._core.check(status)

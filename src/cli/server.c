@@ -4,7 +4,6 @@
 #include "cli/server.h"
 
 #include <arpa/inet.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -217,19 +216,6 @@ static void loop(cli_server *server)
   }
 }
 
-/* Removes the temporary folder with its files. */
-static void remove_folder(const cli_server *server)
-{
-  DIR *entries = opendir(server->folder);
-  for (const struct dirent *entry; entries != NULL && (entry = readdir(entries)) != NULL;) {
-    char *path = cli_server_path(server, entry->d_name);
-    if (path != NULL && entry->d_name[0] != '.') unlink(path);
-    free(path);
-  }
-  if (entries != NULL) closedir(entries);
-  rmdir(server->folder);
-}
-
 /* Serves on the open socket until the end, in a temporary folder.  Gives the exit status. */
 static int serve(cli_server *server)
 {
@@ -255,7 +241,7 @@ static int serve(cli_server *server)
       cli_server_cancel(server);
       cli_http_stop(server);
     }
-    remove_folder(server);
+    cli_remove_folder(server->folder);
   }
   free(server->folder);
   cli_watch_free(&server->watch);

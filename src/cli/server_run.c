@@ -208,6 +208,8 @@ static void be_child(cli_server *server, int (*work)(cli_server *), int pipe, co
   const int streams[3] = {open("/dev/null", O_RDONLY), out != NULL ? open(out, mode, 0600) : -1,
                           err != NULL ? open(err, mode, 0600) : -1};
   setpgid(0, 0);
+  setenv("TMPDIR", server->folder,
+         1); /* what a run leaves when it is killed goes with the server */
   signal(SIGPIPE, SIG_DFL);
   signal(SIGINT, SIG_DFL);
   signal(SIGTERM, SIG_DFL);

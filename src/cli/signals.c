@@ -29,10 +29,12 @@ static void ask_to_stop(int signal_number)
 void cli_catch_signals(void)
 {
   /* a write that the signal meets goes on, so that no row is lost */
-  struct sigaction action = {.sa_handler = ask_to_stop, .sa_flags = SA_RESTART};
+  struct sigaction action = {.sa_handler = ask_to_stop, .sa_flags = SA_RESTART}, hangup;
   sigemptyset(&action.sa_mask);
   sigaction(SIGINT, &action, NULL);
   sigaction(SIGTERM, &action, NULL);
+  sigaction(SIGHUP, NULL, &hangup);
+  if (hangup.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, NULL);
 }
 
 void cli_ignore_file_limit(void)

@@ -51,6 +51,7 @@ struct cli_pool {
   double seconds; /* a run takes, about; 0: not known */
   worker *workers;
   struct pollfd *polled;
+  char *folder; /* of their temporary files; NULL: they have none */
 };
 
 /* --- in the process --------------------------------------------------------------------------- */
@@ -86,7 +87,7 @@ static void work(const pol_sweep *sweep, int socket)
 }
 
 /* Signals of a terminal or a batch system go to all processes; the coordinator decides. */
-static void become_worker(const pol_sweep *sweep, int socket, pid_t parent)
+static void become_worker(const cli_pool *pool, int socket, pid_t parent)
 {
   enum { MOST_FILES = 2048 };
 #ifdef __linux__
@@ -95,9 +96,11 @@ static void become_worker(const pol_sweep *sweep, int socket, pid_t parent)
   if (getppid() != parent) _exit(0);
   signal(SIGINT, SIG_IGN);
   signal(SIGTERM, SIG_IGN);
+  signal(SIGHUP, SIG_IGN);
+  if (pool->folder != NULL) setenv("TMPDIR", pool->folder, 1);
   for (int i = 3; i < MOST_FILES; i++)
     if (i != socket) close(i);
-  work(sweep, socket);
+  work(pool->sweep, socket);
   _exit(0);
 }
 
@@ -110,7 +113,7 @@ static int start(cli_pool *pool, worker *w)
   fflush(NULL); /* what is buffered would be written twice */
   const pid_t parent = getpid();
   w->pid = fork();
-  if (w->pid == 0) become_worker(pool->sweep, sockets[1], parent);
+  if (w->pid == 0) become_worker(pool, sockets[1], parent);
   close(sockets[1]);
   if (w->pid < 0) {
     close(sockets[0]);
@@ -133,6 +136,18 @@ static int end_process(worker *w)
   return status;
 }
 
+/* A folder for the FMUs that the processes unpack: they are killed at the end, or crash, and leave
+ * them.  NULL if the model has no other files, or there is no place for it. */
+static char *create_folder(const pol_sweep *sweep)
+{
+  const char *given = getenv("TMPDIR");
+  if (!pol_sweep_needs_files(sweep)) return NULL;
+  char *folder = cli_format("%s/polhode-sweep-XXXXXX", given && given[0] == '/' ? given : "/tmp");
+  if (folder == NULL || mkdtemp(folder) != NULL) return folder;
+  free(folder);
+  return NULL;
+}
+
 cli_pool *cli_pool_create(const pol_sweep *sweep, int workers)
 {
   cli_pool *pool = calloc(1, sizeof *pool);
@@ -146,6 +161,7 @@ cli_pool *cli_pool_create(const pol_sweep *sweep, int workers)
     cli_pool_free(&pool);
     return NULL;
   }
+  pool->folder = create_folder(sweep);
   /* a process that ends is noticed when its socket is read */
   signal(SIGPIPE, SIG_IGN);
   for (int i = 0; i < workers; i++) start(pool, &pool->workers[i]);
@@ -164,6 +180,8 @@ void cli_pool_free(cli_pool **pointer)
     }
     free(w->buffer);
   }
+  if (pool->folder != NULL) cli_remove_folder(pool->folder);
+  free(pool->folder);
   free(pool->workers);
   free(pool->polled);
   free(pool);

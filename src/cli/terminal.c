@@ -2,9 +2,10 @@
  * messages that several commands print, and a progress bar on standard error, redrawn at most ten
  * times per second and erased at the end.  The bar uses only carriage returns and blanks, which
  * every terminal understands; each line is one write, so that nothing flickers. */
-#define _POSIX_C_SOURCE 200809L
+#define _XOPEN_SOURCE 700
 
 #include <errno.h>
+#include <ftw.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -206,6 +207,18 @@ int cli_spool_end(char *path, int send)
   free(path);
   errno = reason;
   return reason ? -1 : 0;
+}
+
+static int remove_entry(const char *path, const struct stat *info, int kind, struct FTW *walk)
+{
+  (void)info, (void)kind, (void)walk;
+  remove(path);
+  return 0;
+}
+
+void cli_remove_folder(const char *path)
+{
+  nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 }
 
 /* --- names ------------------------------------------------------------------------------------ */
@@ -412,7 +425,9 @@ void cli_print_failure(const char *source, const pol_diagnostics *d)
 {
   fflush(stdout);
   cli_complain(source, "%s", d->message);
-  if (d->step > 0 && d->h == 0.0) /* of a static equilibrium */
+  if (d->step > 0 && d->h == 0.0 && d->iteration == 0) /* between two steps: a controller */
+    fprintf(stderr, "  when:   t = %.10g s, after step %ld\n", d->t, d->step);
+  else if (d->step > 0 && d->h == 0.0) /* of a static equilibrium */
     fprintf(stderr, "  when:   load step %ld, t = %.10g s\n", d->step, d->t);
   else if (d->step > 0)
     fprintf(stderr, "  when:   t = %.10g s, step %ld, step size %.10g s\n", d->t, d->step, d->h);

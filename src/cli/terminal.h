@@ -95,6 +95,8 @@ char *cli_spool_create(const char *name);
 /* Copies the file to standard output if `send`, removes file and folder, and frees the name.
  * Returns 0, or -1 with the reason in errno. */
 int cli_spool_end(char *path, int send);
+/* Removes a folder with all that is in it; links are not followed. */
+void cli_remove_folder(const char *path);
 
 /* "s" where the count is not one. */
 const char *cli_plural(long count);
@@ -135,8 +137,8 @@ void cli_progress_end(cli_progress *progress);
 /* --- signals, signals.c ------------------------------------------------------------------------
  */
 
-/* Ctrl-C, and SIGTERM: the first asks a command to stop cleanly, one that comes more than half a
- * second later stops it at once. */
+/* Ctrl-C, SIGTERM, and SIGHUP unless it is ignored (nohup): the first asks a command to stop
+ * cleanly, one that comes more than half a second later stops it at once. */
 void cli_catch_signals(void);
 /* The signal that asks to stop, 0 while there is none.  The exit status is then CLI_SIGNALLED +
  * this. */

@@ -8,9 +8,11 @@ import json
 import math
 import os
 import pathlib
+import signal
 import stat
 import subprocess
 import sys
+import time
 import unittest
 import zipfile
 
@@ -117,7 +119,7 @@ class Controllers(unittest.TestCase):
         for version in (2, 3):
             fmu = pack(f"fails{version}.fmu", version, LIBRARY)
             for fail, text in ((1, f"fmi{version}Discard"), (2, "the gain has burnt through at 0.5"),
-                               (3, f"fmi{version}Fatal"), (4, "'motor' is not a finite number"),
+                               (3, f"fmi{version}Fatal"), (4, "'motor' of the controller is not a finite number\n  when:   t = 0.5 s, after step 500"),
                                (5, "has ended its run")):
                 content = model(fmu, parameters={"fail": fail, "fail_at": 0.5})
                 message = self.run_model(content, status=1)
@@ -301,6 +303,25 @@ class Controllers(unittest.TestCase):
         response = json.loads(report)["responses"][0]
         numbers = [float(x) for x in expected]
         self.assertEqual((response["min"], response["max"]), (min(numbers), max(numbers)))
+
+    def test_signals(self):
+        """A run and a study end within a moment, and leave no folder, which tearDown looks for."""
+        write("long.json", model(pack("long.fmu", 3, LIBRARY), end=1e5))
+        write("long_study.json", {"model": "long.json", "vary": {"parameters.gain": {"values": [1, 2, 3]}},
+                                  "responses": [{"name": "end", "signal": "hinge.angle", "reduce": "final"}]})
+        for words in (["run", "long.json", "--out", "long.h5", "-q"],
+                      ["sweep", "long_study.json", "--out", "long_study.h5", "--jobs", "2", "-q"]):
+            for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
+                process = subprocess.Popen([POLHODE, *words], env=ENVIRONMENT, stdout=subprocess.DEVNULL,
+                                           stderr=subprocess.PIPE, text=True)
+                until = time.monotonic() + 60
+                while not list(TEMPORARY.rglob("controller.so")) and time.monotonic() < until:
+                    time.sleep(0.01)
+                time.sleep(0.1)
+                process.send_signal(number)
+                _, complaint = process.communicate(timeout=60)
+                self.assertEqual(process.returncode, 128 + number, complaint)
+                self.assertEqual(list(TEMPORARY.iterdir()), [])
 
     def test_example(self):
         """The commands of docs/fmi.md."""

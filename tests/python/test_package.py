@@ -225,6 +225,28 @@ class Simulations(unittest.TestCase):
         for number in range(1, 4):
             np.testing.assert_array_equal(results[0], results[number])
 
+    def test_runs_take_the_lock_of_the_interpreter_rarely(self):
+        class Counting:
+            calls = 0
+
+            def __init__(self, core):
+                self.core = core
+
+            def __getattr__(self, name):
+                return getattr(self.core, name)
+
+            def advance(self, *arguments):
+                self.calls += 1
+                return self.core.advance(*arguments)
+        for until in None, 1.9995:
+            simulation = polhode.Simulation(TOP, method="rattle", step=1e-4, end=2)
+            simulation._core = Counting(simulation._core)
+            result = simulation.run(until)
+            self.assertEqual(len(result.t), 20001 if until is None else 19996)
+            self.assertLessEqual(simulation._core.calls, 6)  # blocks of 512, 1024, 2048, ... rows
+            single = polhode.Simulation(TOP, method="rattle", step=1e-4, end=2)
+            np.testing.assert_array_equal(single.run(until, controller=lambda _: None).rows, result.rows)
+
     def test_memory_stays_flat(self):
         simulation = polhode.Simulation(pendulum().add_force("f", lambda t, motion: (0.0, 0.0, 0.0), body="rod"),
                                         method="rattle", step=1e-3, end=1e4)

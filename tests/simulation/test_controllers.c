@@ -420,7 +420,8 @@ static void test_failures(void **state)
     assert_true(fabs(d->t - 0.055) < 1e-12);
     assert_string_equal(d->where, "controller 'pd'");
     assert_string_equal(d->message,
-                        bad ? "its output 'torque' is not a finite number" : "the valve is stuck");
+                        bad ? "the output 'torque' of the controller is not a finite number"
+                            : "the valve is stuck");
     assert_true(fabs(pol_simulation_state(sim)->t - 0.055) < 1e-12);
     assert_int_equal(pol_simulation_step(sim), status);
     pol_simulation_free(&sim);

@@ -85,7 +85,7 @@ static pol_status sample_one(pol_simulation *sim, poli_sampled *c)
   for (int i = 0; i < own->num_inputs; i++) {
     inputs[i] = values[own->inputs[i]];
     if (isfinite(inputs[i])) continue;
-    snprintf(message, sizeof message, "its input '%.100s' is not a finite number",
+    snprintf(message, sizeof message, "the input '%.100s' of the controller is not a finite number",
              pol_mechanism_variable(sim->mechanism, own->inputs[i])->name);
     return fail(sim, c, POL_NOT_FINITE, message);
   }
@@ -96,13 +96,15 @@ static pol_status sample_one(pol_simulation *sim, poli_sampled *c)
     return fail(sim, c, status, message[0] ? message : "the controller has failed");
   for (int i = 0; i < own->num_outputs; i++) {
     if (!isfinite(outputs[i])) {
-      snprintf(message, sizeof message, "its output '%.100s' is not a finite number",
+      snprintf(message, sizeof message,
+               "the output '%.100s' of the controller is not a finite number",
                pol_mechanism_variable(sim->mechanism, own->outputs[i])->name);
       return fail(sim, c, POL_NOT_FINITE, message);
     }
     status = pol_simulation_set_input(sim, own->outputs[i], outputs[i]);
     if (status == POL_OK) continue;
-    snprintf(message, sizeof message, "forces cannot be evaluated with its output '%.60s' = %.6g",
+    snprintf(message, sizeof message,
+             "forces cannot be evaluated with the controller's output '%.60s' = %.6g",
              pol_mechanism_variable(sim->mechanism, own->outputs[i])->name, outputs[i]);
     return fail(sim, c, status, message);
   }

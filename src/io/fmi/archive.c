@@ -51,10 +51,10 @@ static pol_status report(const reporter *r, const char *key, const char *name, c
 static pol_status report_file(const reporter *r, const char *reason)
 {
   const char *file = r->controller->file;
-  return report(r, "fmu", NULL, "",
-                poli_format("must be an FMU for co-simulation that can be used, but of '%s' %s",
-                            file, reason),
-                "");
+  return report(
+      r, "fmu", NULL, "",
+      poli_format("must be a usable FMU for co-simulation, which '%s' is not: %s", file, reason),
+      "");
 }
 
 /* Finds the shared object, or reports which there are. */

@@ -83,9 +83,13 @@ static pol_status judge(poli_fmu_import *fmu, int call, int status, const char *
   if (status == fmi2Fatal) fmu->is_dead = 1;
   poli_fmu_function_name(fmu->version, call, name);
   const int known = status >= 0 && status < 6;
-  snprintf(reason.message, reason.size, "%s of FMU '%.40s'%s returned fmi%d%s%s%s", name, fmu->file,
-           about, fmu->version, known ? words[status] : " nothing that is known",
-           fmu->log[0] ? ": " : "", fmu->log);
+  char word[32];
+  if (known)
+    snprintf(word, sizeof word, "fmi%d%s", fmu->version, words[status]);
+  else
+    snprintf(word, sizeof word, "the invalid status %d", status);
+  snprintf(reason.message, reason.size, "%s of FMU '%.40s'%s returned %s%s%s", name, fmu->file,
+           about, word, fmu->log[0] ? ": " : "", fmu->log);
   fmu->log[0] = '\0';
   return POL_CALLBACK;
 }

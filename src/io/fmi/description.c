@@ -154,7 +154,7 @@ static pol_status read_top(poli_fmu_description *d, const xmlNode *top)
     return refuse(d, "it is not for co-simulation but for %s only",
                   child(top, "ModelExchange")        ? "model exchange"
                   : child(top, "ScheduledExecution") ? "scheduled execution"
-                                                     : "nothing that is known");
+                                                     : "no known purpose");
   if (!take_text(top, d->version == 2 ? "guid" : "instantiationToken", "", &d->token) ||
       !take_text(kind, "modelIdentifier", "", &d->identifier))
     return POL_NO_MEMORY;
