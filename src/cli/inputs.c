@@ -152,6 +152,9 @@ pol_status cli_inputs_add_model(cli_list *inputs, const char *path, const pol_mo
   pol_status status = cli_inputs_add(inputs, path);
   for (int i = 0; status == POL_OK && i < model->num_included; i++)
     status = cli_inputs_add(inputs, model->included[i]);
+  for (int i = 0; status == POL_OK && i < model->num_controllers; i++)
+    if (model->controllers[i].path != NULL)
+      status = cli_inputs_add(inputs, model->controllers[i].path);
   for (int i = 0; status == POL_OK && i < model->num_shapes; i++) {
     const pol_shape *shape = &model->shapes[i];
     if (shape->type != POL_MESH) continue;

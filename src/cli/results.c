@@ -345,10 +345,10 @@ static int write_view(const cli_args *args, const char *page, int frames)
     cli_print_row("frames", "%d of %ld rows", summary.frames, pol_result_rows(result));
     cli_print_row("bodies", "%d", summary.bodies);
     if (!gltf) cli_print_row("quantities", "%d", summary.channels);
-    if (!gltf && summary.left_out > 0)
-      fprintf(stderr, "note: %d quantities omitted by the size limit; fewer --frames allow more\n",
-              summary.left_out);
   }
+  if (code == CLI_DONE && !args->json && !cli_ends_in(page, ".glb") && summary.left_out > 0)
+    fprintf(stderr, "note: %d quantities omitted by the size limit; fewer --frames allow more\n",
+            summary.left_out);
   pol_model_free(&model);
   pol_result_close(&result);
   return code;

@@ -382,7 +382,8 @@ static int run_checked(const cli_args *args, const checkpoint *saved, const pol_
 int cli_run_model(const cli_args *args, const pol_model *model)
 {
   const checkpoint nowhere = {.path = NULL};
-  return run_checked(args, &nowhere, model);
+  const int result = cli_check_controllers(args, model);
+  return result == CLI_DONE ? run_checked(args, &nowhere, model) : result;
 }
 
 /* Reads the list of --checkpoint-at, to be freed.  Returns the rule that it violates, or NULL. */

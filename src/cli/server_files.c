@@ -72,7 +72,7 @@ static void add_file(const finding *f, const char *file)
   free(name);
 }
 
-/* Every key "file" names one: an included model or a mesh. */
+/* Every key "file" names one, an included model or a mesh, and every key "fmu". */
 static void find_files(const finding *f, const json_t *tree)
 {
   const char *key;
@@ -80,7 +80,8 @@ static void find_files(const finding *f, const json_t *tree)
   size_t index;
   json_object_foreach((json_t *)tree, key, item)
   {
-    if (strcmp(key, "file") == 0 && json_string_length(item) > 0)
+    const int names_file = strcmp(key, "file") == 0 || strcmp(key, "fmu") == 0;
+    if (names_file && json_string_length(item) > 0)
       add_file(f, json_string_value(item));
     else
       find_files(f, item);

@@ -386,6 +386,29 @@ static void patterns_with_many_stars(void **state)
   expect("polhode plot stars.csv *aa --out s.svg --quiet", 2);
 }
 
+/* What a page does not contain is noted, also where the table is not wanted. */
+static void a_quiet_page_has_its_notes(void **state)
+{
+  (void)state;
+  static const char *const commands[] = {"polhode view wide.h5 --out w.html",
+                                         "polhode view wide.h5 --out w.html --quiet",
+                                         "polhode view wide.h5 --out -"};
+  write_text("wide.json",
+             "{\"bodies\": [{\"repeat\": {\"i\": 500}, \"name\": \"b{i}\", \"mass\": 1, "
+             "\"inertia\": [1, 1, 1], \"position\": [\"i\", 0, 0]}],"
+             "\"simulation\": {\"step\": 0.01, \"end\": 0.02}}");
+  expect("polhode run wide.json --out wide.h5 --quiet", 0);
+  for (int i = 0; i < 3; i++) {
+    expect(commands[i], 0);
+    expect_text(err, "quantities omitted by the size limit");
+    if (i == 1) assert_string_equal(out, "");
+  }
+  expect("polhode view wide.h5 --out w.glb --quiet", 0); /* which has none at all */
+  assert_string_equal(err, "");
+  expect("polhode view r.h5 --out w.html --quiet", 0);
+  assert_string_equal(err, "");
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -400,6 +423,7 @@ int main(void)
       cmocka_unit_test_setup(names_of_columns_are_refused, write_inputs),
       cmocka_unit_test_setup(control_characters_are_not_printed, write_inputs),
       cmocka_unit_test_setup(patterns_with_many_stars, write_inputs),
+      cmocka_unit_test_setup(a_quiet_page_has_its_notes, write_inputs),
   };
   return cmocka_run_group_tests(tests, set_up, leave_folder);
 }

@@ -280,6 +280,12 @@ class Controllers(unittest.TestCase):
             done = polhode(*words)
             self.assertEqual(done.returncode, status, done.stderr)
             self.assertIn(text, done.stderr)
+        pathlib.Path("commands.fmu").replace("commands.h5")
+        write("named.json", model("commands.h5"))
+        before = pathlib.Path("commands.h5").read_bytes()
+        done = polhode("run", "named.json", "--out", "commands.h5")
+        self.assertEqual((done.returncode, pathlib.Path("commands.h5").read_bytes()), (2, before), done.stderr)
+        pathlib.Path("commands.h5").replace("commands.fmu")
         done = polhode("run", "model.json")
         self.assertIn("accuracy not known: the run has controllers", done.stdout)
 

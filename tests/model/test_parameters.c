@@ -202,6 +202,27 @@ static void objects_are_repeated(void **state)
   remove("r.json");
 }
 
+/* A list of values is none of its ends, and may depend on parameters and indices before it. */
+static void repeats_list_values(void **state)
+{
+  (void)state;
+  static const double expected[] = {-1.0, -0.4, 1.0, 0.4};
+  write_text(
+      "r.json",
+      "{\"parameters\": {\"w\": 0.4},\n\"bodies\": [{\"repeat\": {\"s\": {\"values\": [-1, 1]}, "
+      "\"k\": {\"values\": [1, \"abs(s)*w\"]}, \"none\": [5, 5]}, \"name\": \"b{s}_{floor(k)}\", "
+      "\"mass\": 1, \"inertia\": [1, 1, 1], \"position\": [\"s*k\", 0, 0]}, {\"repeat\": {\"s\": "
+      "{\"values\": []}}, \"name\": \"c{s}\"}]," SIMULATION "}");
+  pol_model *model = read_file("r.json", NULL);
+  assert_int_equal(pol_mechanism_num_bodies(model->mechanism), 4);
+  for (int i = 0; i < 4; i++)
+    assert_true(pol_mechanism_body(model->mechanism, i)->position[0] == expected[i]);
+  assert_string_equal(pol_mechanism_body(model->mechanism, 0)->name, "b-1_1");
+  assert_string_equal(pol_mechanism_body(model->mechanism, 3)->name, "b1_0");
+  pol_model_free(&model);
+  remove("r.json");
+}
+
 static void wrong_repeats_are_reported(void **state)
 {
   (void)state;
@@ -230,6 +251,24 @@ static void wrong_repeats_are_reported(void **state)
   assert_non_null(
       strstr(errors_of(REPEATED("{\"i\": [5, 1]}", "1"), NULL),
              ":3 bodies[1].repeat.i () must be the first and the last index, in this "));
+  static const char *const lists[][2] = {
+      {"{\"i\": [1, 2, 5]}",
+       ".i () must be a count, a list of the first and the last index such as "
+       "[1, 3] for 1, 2 and 3, or {\"values\": [...]} with each value > \n"},
+      {"{\"i\": [0.5, 1]}", ".i[0] () must be a whole number of at most 1000000, but is 0.5; other "
+                            "values stand in a list, {\"values\": [...]} > \n"},
+      {"{\"i\": {\"values\": 3}}", ".i () must be a count, a range or {\"values\": [...]}"},
+      {"{\"i\": {\"values\": [1], \"k\": 1}}", ".i () must be a count, a range or {\"values\": "},
+      {"{\"i\": {\"values\": [\"i\"]}}", ".i.values[0] () must be a number or an expression of "
+                                         "parameters: column 1: 'i' is not a known name > \n"},
+      {"{\"i\": {\"values\": [true]}}", ".i.values[0] () must be a count, a list of"}};
+  for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+    char text[400];
+    snprintf(text, sizeof text, REPEATED("%s", "1"), lists[i][0]);
+    const char *errors = errors_of(text, NULL);
+    if (strncmp(errors, ":3 bodies[1].repeat", 19) != 0 || !strstr(errors, lists[i][1]))
+      fail_msg("%s: %s", lists[i][0], errors);
+  }
   assert_non_null(strstr(
       errors_of("{\"parameters\": {\"i\": 1},\n\"bodies\": [{\"repeat\": {\"i\": "
                 "2}, \"name\": \"b{i}\", \"mass\": 1, \"inertia\": [1, 1, 1]}],\n" SIMULATION "}",
@@ -494,6 +533,42 @@ static void errors_have_lines_and_elements(void **state)
       ":8 bodies[1].inertia[2] (body 'b') must be a positive number > \n");
 }
 
+/* However many there are: each of 300 objects of the model, and of 300 copies in another file. */
+static void many_errors_have_lines(void **state)
+{
+  (void)state;
+  enum { COUNT = 300 };
+  static char text[COUNT * 80 + 400];
+  char *to = text;
+  pol_errors errors = {0};
+  pol_model *model = NULL;
+  write_text(
+      "part.json",
+      "{\n\"bodies\": [\n{\"name\": \"x\", \"mass\": 1, \"inertia\": [1, 1, 1]},\n{\"repeat\": "
+      "{\"i\": 300}, \"name\": \"c{i}\", \"mass\": -2, \"inertia\": [1, 1, 1]}]}");
+  to += sprintf(to, "{\"include\": [{\"file\": \"part.json\"}],\n\"bodies\": [\n");
+  for (int i = 0; i < COUNT; i++)
+    to += sprintf(to, "{\"name\": \"b%d\", \"mass\": -1, \"inertia\": [1, 1, 1]}%s\n", i,
+                  i + 1 < COUNT ? "," : "],");
+  sprintf(to, SIMULATION "}");
+  write_text("many.json", text);
+  assert_int_equal(pol_model_read_file(&model, "many.json", 0, NULL, &errors), POL_BAD_ARGUMENT);
+  assert_int_equal(errors.count, 2 * COUNT);
+  for (int i = 0; i < errors.count; i++) {
+    const pol_error *e = &errors.items[i];
+    const int copy = strcmp(e->file, "part.json") == 0;
+    char path[40], element[40];
+    snprintf(path, sizeof path, "bodies[%d].mass", copy ? 1 : i % COUNT);
+    snprintf(element, sizeof element, "body '%c%d'", copy ? 'c' : 'b', i % COUNT);
+    if (strcmp(e->path, path) != 0 || strcmp(e->element, element) != 0 ||
+        e->line != (copy ? 4 : 3 + i % COUNT))
+      fail_msg("error %d: %s:%d %s (%s)", i, e->file, e->line, e->path, e->element);
+  }
+  pol_errors_clear(&errors);
+  remove("many.json");
+  remove("part.json");
+}
+
 int main(void)
 {
   char folder[] = "/tmp/polhode-parameters-XXXXXX";
@@ -503,12 +578,14 @@ int main(void)
       cmocka_unit_test(wrong_parameters_are_reported),
       cmocka_unit_test(units_are_checked_where_known),
       cmocka_unit_test(objects_are_repeated),
+      cmocka_unit_test(repeats_list_values),
       cmocka_unit_test(wrong_repeats_are_reported),
       cmocka_unit_test(files_are_included),
       cmocka_unit_test(includes_nest),
       cmocka_unit_test(wrong_includes_are_reported),
       cmocka_unit_test(names_and_units_of_parts_are_checked),
       cmocka_unit_test(errors_have_lines_and_elements),
+      cmocka_unit_test(many_errors_have_lines),
   };
   const int failed = cmocka_run_group_tests(tests, NULL, NULL);
   if (chdir("/") == 0) rmdir(folder);

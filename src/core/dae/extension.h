@@ -18,7 +18,8 @@ struct pol_dae_extension {
    * each, or 0 where the model has the value.  update_history leaves them alone. */
   int num_inputs;
   /* Functions of time, positions and velocities at whose zeros forces change their formula, such as
-   * the gap of a contact: their values at t, q, v and history of a point, NaN where one has none.
+   * the gap of a contact or the distance to a stop: their values at t, q, v and history of a point,
+   * NaN where one has none.
    */
   int num_margins;
   void (*margins)(const pol_point *at, double *margins, const void *user);

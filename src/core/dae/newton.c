@@ -130,13 +130,16 @@ static pol_status factor(poli_newton *s, int *row)
   return status;
 }
 
-static void solve(const poli_newton *s, double *x)
+/* x = -A^-1 r */
+static void solve(const poli_newton *s, const double *r, double *x)
 {
   const poli_newton_matrix *matrix = &s->matrix;
-  if (matrix->operations)
-    matrix->operations->solve(x, matrix->operations->user);
-  else
-    pol_solver_solve(matrix->solver, x);
+  if (matrix->operations) {
+    matrix->operations->solve(r, x, matrix->operations->user);
+    return;
+  }
+  for (int i = 0; i < matrix->n; i++) x[i] = -r[i];
+  pol_solver_solve(matrix->solver, x);
 }
 
 /* --- iteration -------------------------------------------------------------------------------- */
@@ -215,14 +218,14 @@ pol_status poli_newton_refresh(poli_newton *s, const poli_newton_system *system,
 /* dx from the last residual. */
 void poli_newton_solve_correction(poli_newton *s)
 {
-  for (int i = 0; i < s->matrix.n; i++) s->dx[i] = -s->r[i];
-  solve(s, s->dx);
+  solve(s, s->r, s->dx);
 }
 
 /* A correction along dx: the share taken (0 for none), the residual before and after it, both in
  * the tolerances after it; and the history of the iteration that its end depends on. */
 typedef struct attempt {
   double share, before, after;
+  double of_r;     /* the present residual in the present tolerances, negative: not known */
   int corrections; /* so far in this step */
   int new_matrix;  /* evaluated just before the correction */
   int matrices;    /* in this step */
@@ -242,8 +245,7 @@ static int correction_falls(poli_newton *s)
   double *next = s->round_off; /* not in use */
   const double before = poli_newton_correction_norm(s);
   double after = 0.0;
-  for (int i = 0; i < s->matrix.n; i++) next[i] = -s->trial_r[i];
-  solve(s, next);
+  solve(s, s->trial_r, next);
   for (int i = 0; i < s->matrix.num_increments; i++)
     after = fmax(after, fabs(next[i]) * s->inverse[s->kind[i]]);
   return isfinite(before) && after <= 0.5 * before;
@@ -261,8 +263,9 @@ static pol_status search(poli_newton *s, const poli_newton_system *system, const
     for (int i = 0; i < s->matrix.n; i++) s->trial[i] = x[i] + a->share * s->dx[i];
     pol_status status = evaluate(s, system, s->trial, s->trial_r);
     if (!status) {
-      poli_newton_measure(s, s->trial);
-      a->before = poli_newton_residual_norm(s, s->r);
+      if (poli_newton_measure(s, s->trial) || a->of_r < 0.0)
+        a->of_r = poli_newton_residual_norm(s, s->r);
+      a->before = a->of_r;
       a->after = poli_newton_residual_norm(s, s->trial_r);
       if (anyhow || a->after <= 1.0 || a->after <= (1.0 - armijo * a->share) * a->before)
         return POL_OK;
@@ -369,16 +372,25 @@ static verdict test(poli_newton *s, const poli_newton_system *system, attempt *a
   double ahead_rate = contraction;
   if (expects && s->later_rate >= 0.0) ahead_rate = s->later_rate;
   if (contraction > s->options.refresh || is_slow(s, ahead_rate, a->after)) s->has_matrix = 0;
+  /* A cheap matrix is renewed where so many corrections with the present one as it would cost, its
+   * own correction included, are not enough.  The rate that is assumed of the matrix of the first
+   * guess falls then, so that it is measured again. */
+  const double expected = expects && s->later_rate >= 0.0 ? s->later_rate : later;
+  if (s->matrix.cost > 0.0 && pow(expected, s->matrix.cost + 2.0) * ahead > most) {
+    s->has_matrix = 0;
+    if (a->fresh && a->corrections == 1) s->fresh_rate *= 0.8;
+  }
   if (expects && !s->has_matrix) s->later_rate = -1.0;
   return GO_ON;
 }
 
 /* The last correction of a converged iteration, from the last residual; the residual of the result
- * is not evaluated.  It must not be larger than the one before it, nor than the goal allows:
- * returns 0 if the goal is missed. */
+ * is not evaluated.  It leads from *at to x.  It must not be larger than the one before it, nor
+ * than the goal allows: returns 0 if the goal is missed. */
 static int finish(poli_newton *s, const poli_newton_system *system, attempt *a, double *x,
-                  double correction, pol_status *status)
+                  double **at, double correction, pol_status *status)
 {
+  double *from = *at;
   *status = POL_OK;
   if (!system->place) return 1;
   poli_newton_solve_correction(s);
@@ -389,7 +401,9 @@ static int finish(poli_newton *s, const poli_newton_system *system, attempt *a, 
     if (!(missing_after(s, in_goal) <= s->goal.share)) return 0;
   }
   if (!(size <= fmax(1.0, correction))) return 1;
-  for (int i = 0; i < s->matrix.n; i++) x[i] += s->dx[i];
+  for (int i = 0; i < s->matrix.n; i++) x[i] = from[i] + s->dx[i];
+  if (from != x) s->trial = from;
+  *at = x;
   *status = system->place(x, system->user);
   return 1;
 }
@@ -414,25 +428,24 @@ static void plan_matrices(poli_newton *s, const attempt *a)
   s->fresh_steps = s->fresh_length;
 }
 
-pol_status poli_newton_solve(poli_newton *newton, const poli_newton_system *system, double *x,
-                             pol_diagnostics *diagnostics)
+/* From x; *at is where it has come to, x or another array, which changes its place with s->trial
+ * then, so that large vectors need not be copied. */
+static pol_status iterate(poli_newton *s, const poli_newton_system *system, double *x, double **at,
+                          pol_diagnostics *d)
 {
-  poli_newton *s = newton;
-  pol_diagnostics *d = diagnostics;
-  const int n = s->matrix.n, modified = s->options.kind == POL_NEWTON_MODIFIED;
+  const int modified = s->options.kind == POL_NEWTON_MODIFIED;
   const char *smaller = s->options.kind == POL_NEWTON_FULL
                             ? poli_smaller_step
                             : "take a smaller step, or try the full Newton matrix";
-  attempt a = {.slowest = -1.0};
+  attempt a = {.slowest = -1.0, .of_r = -1.0};
   if (!s->matrix.operations || ++s->accepted_steps > MOST_ACCEPTED) s->has_accepted = 0;
-  d->iteration = 0;
-  d->correction = 0.0;
-  if (s->options.fixed_iterations > 0) return poli_newton_solve_fixed(s, system, x, d);
 
   /* Evaluate at the predicted x. */
   pol_status status = poli_newton_evaluate_or_fail(s, system, x, d);
   if (status) return status;
-  const int bad = poli_newton_first_not_finite(s);
+  if (s->has_accepted) a.of_r = poli_newton_residual_norm(s, s->r);
+  const int checked = s->has_accepted && isfinite(a.of_r);
+  const int bad = checked ? -1 : poli_newton_first_not_finite(s);
   if (bad >= 0)
     return poli_newton_fail(s, POL_NOT_FINITE, bad, "a residual is not finite", smaller, d);
 
@@ -456,11 +469,12 @@ pol_status poli_newton_solve(poli_newton *newton, const poli_newton_system *syst
     poli_newton_solve_correction(s);
     s->counts->newton_iterations++;
     d->iteration++;
-    status = search(s, system, x, &a);
+    status = search(s, system, *at, &a);
     if (a.share == 0.0 && status >= 0 && !a.new_matrix) {
       /* an old matrix led nowhere: a new one at the present x */
       s->has_matrix = 0;
-      status = evaluate(s, system, x, s->r);
+      status = evaluate(s, system, *at, s->r);
+      a.of_r = -1.0;
       if (!status) continue;
     }
     if (status) return evaluate_failed(s, status, d);
@@ -473,10 +487,12 @@ pol_status poli_newton_solve(poli_newton *newton, const poli_newton_system *syst
     if (a.share == 0.0) break;
 
     /* Accept. */
-    double *r = s->r;
-    memcpy(x, s->trial, (size_t)n * sizeof *x);
+    double *r = s->r, *from = *at;
+    *at = s->trial;
+    s->trial = from;
     s->r = s->trial_r;
     s->trial_r = r;
+    a.of_r = a.after;
 
     /* Test.  The cost of a matrix is shared by the steps that use it, but these need more
      * iterations the older it is: after a step that costs more than the mean so far it is given up.
@@ -484,7 +500,7 @@ pol_status poli_newton_solve(poli_newton *newton, const poli_newton_system *syst
     const verdict now = test(s, system, &a, d->correction);
     if (now == ONLY_ROUND_OFF) return POL_OK;
     if (now == DIVERGES) break;
-    if (now == DONE && finish(s, system, &a, x, d->correction, &status)) {
+    if (now == DONE && finish(s, system, &a, x, at, d->correction, &status)) {
       plan_matrices(s, &a);
       s->spent += d->iteration;
       s->uses++;
@@ -502,6 +518,24 @@ pol_status poli_newton_solve(poli_newton *newton, const poli_newton_system *syst
   return poli_newton_fail(s, POL_NOT_CONVERGED,
                           poli_newton_worst_residual(s, a.share > 0.0 ? s->r : s->trial_r),
                           "the Newton iteration did not converge", smaller, d);
+}
+
+pol_status poli_newton_solve(poli_newton *newton, const poli_newton_system *system, double *x,
+                             pol_diagnostics *diagnostics)
+{
+  poli_newton *s = newton;
+  double *at = x;
+  diagnostics->iteration = 0;
+  diagnostics->correction = 0.0;
+  if (s->options.fixed_iterations > 0) {
+    if (!s->matrix.operations || ++s->accepted_steps > MOST_ACCEPTED) s->has_accepted = 0;
+    return poli_newton_solve_fixed(s, system, x, diagnostics);
+  }
+  const pol_status status = iterate(s, system, x, &at, diagnostics);
+  if (at == x) return status;
+  memcpy(x, at, (size_t)s->matrix.n * sizeof *x);
+  s->trial = at;
+  return status;
 }
 
 pol_status poli_newton_polish(poli_newton *newton, const poli_newton_system *system, double *x)

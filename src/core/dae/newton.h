@@ -61,8 +61,8 @@ typedef struct poli_newton_operations {
   /* Factors the matrix that poli_newton_system.matrix has evaluated; POL_SINGULAR with the row at
    * fault in *row. */
   pol_status (*factor)(int *row, void *user);
-  /* x <- A^-1 x (n numbers) */
-  void (*solve)(double *x, void *user);
+  /* x = -A^-1 r (n numbers each) */
+  void (*solve)(const double *r, double *x, void *user);
   /* Adds sums of |A_ij| over the increments j of each kind to size[kind][row], n rows per kind; an
    * estimate is enough. */
   void (*add_row_sizes)(const int *kind, double *size, void *user);

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/wide.h"
 #include "dae/newton_parts.h"
 
 /* How many times its round-off a correction may always be. */
@@ -55,10 +56,10 @@ static int is_measured(const poli_newton *s)
 }
 
 /* What is accepted as the residual of each row, with x as the solution. */
-void poli_newton_measure(poli_newton *s, const double *x)
+int poli_newton_measure(poli_newton *s, const double *x)
 {
   const int n = s->matrix.n;
-  if (is_measured(s)) return;
+  if (is_measured(s)) return 0;
   set_row_sizes(s);
   for (int i = 0; i < n; i++) s->accepted[i] = DBL_MIN;
   for (int k = 0; k < s->num_kinds; k++) {
@@ -87,29 +88,43 @@ void poli_newton_measure(poli_newton *s, const double *x)
       s->accepted[i] = fmax(s->accepted[i], s->least[s->kind[i]]);
   }
   for (int i = 0; i < n; i++) s->weight[i] = 1.0 / s->accepted[i];
+  return 1;
 }
 
 /* Largest residual over what is accepted; not finite if one is not. */
-double poli_newton_residual_norm(const poli_newton *s, const double *r)
+static POLI_WIDE double norm_of_many(int n, const double *r, const double *weight)
 {
-  const int n = s->matrix.n;
-  double largest[4] = {0.0}, sum[4] = {0.0}; /* four at a time: none waits for the one before */
-  for (int i = 0; i + 4 <= n; i += 4)
-    for (int k = 0; k < 4; k++) {
-      const double size = fabs(r[i + k]) * s->weight[i + k];
+  const int even = n - n % 8;
+  double largest[8] = {0.0}, sum[8] = {0.0}; /* eight at a time: none waits for the one before */
+  for (int i = 0; i < even; i += 8)
+    for (int k = 0; k < 8; k++) {
+      const double size = fabs(r[i + k]) * weight[i + k];
       largest[k] = size > largest[k] ? size : largest[k];
       sum[k] += size;
     }
-  for (int i = n - n % 4; i < n; i++) {
-    const double size = fabs(r[i]) * s->weight[i];
+  for (int i = even; i < n; i++) {
+    const double size = fabs(r[i]) * weight[i];
     largest[0] = size > largest[0] ? size : largest[0];
     sum[0] += size;
   }
-  for (int k = 1; k < 4; k++) {
+  for (int k = 1; k < 8; k++) {
     largest[0] = largest[k] > largest[0] ? largest[k] : largest[0];
     sum[0] += sum[k];
   }
   return isfinite(sum[0]) ? largest[0] : sum[0];
+}
+
+double poli_newton_residual_norm(const poli_newton *s, const double *r)
+{
+  const int few = 32;
+  double largest = 0.0, sum = 0.0;
+  if (s->matrix.n > few) return norm_of_many(s->matrix.n, r, s->weight);
+  for (int i = 0; i < s->matrix.n; i++) {
+    const double size = fabs(r[i]) * s->weight[i];
+    largest = size > largest ? size : largest;
+    sum += size;
+  }
+  return isfinite(sum) ? largest : sum;
 }
 
 /* The first row whose residual is not finite, or -1.  Constraints are checked first: theirs spoil

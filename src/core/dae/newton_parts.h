@@ -23,8 +23,8 @@ pol_status poli_newton_refresh(poli_newton *s, const poli_newton_system *system,
 void poli_newton_solve_correction(poli_newton *s);
 
 /* newton_norms.c: sets what is accepted as the residual of each row, with x as the solution, unless
- * it is known. */
-void poli_newton_measure(poli_newton *s, const double *x);
+ * it is known; returns whether it was set. */
+int poli_newton_measure(poli_newton *s, const double *x);
 /* The largest residual over what is accepted; not finite if one is not. */
 double poli_newton_residual_norm(const poli_newton *s, const double *r);
 /* The row of the largest residual, or of the first that is not finite. */

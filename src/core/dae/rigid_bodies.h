@@ -78,6 +78,14 @@ typedef struct poli_compliant_row {
 enum { POLI_WITHOUT_COMPLIANT = 1 << 16 };
 #define POLI_ONLY_FORCE(k) (((unsigned)(k) + 1u) << 17)
 
+/* A stop of a joint coordinate that acts beyond its limits, with its stiffness and damping. */
+typedef struct poli_soft_stop {
+  const char *force; /* its name */
+  double stiffness, damping;
+  double below, above; /* distances to both limits, negative beyond them */
+  double rate;         /* of the coordinate */
+} poli_soft_stop;
+
 typedef struct poli_rigid_bodies {
   int count;
   poli_rigid_body *items;
@@ -86,6 +94,10 @@ typedef struct poli_rigid_bodies {
   int forces_read_velocities; /* apart from those of compliant rows */
   int num_forces;
   const char *(*force_name)(int k, void *user);
+  /* Stop number `index` at a point; the gradient of its coordinate (nv, may be NULL). */
+  int num_soft_stops;
+  pol_status (*soft_stop)(int index, const pol_point *at, poli_soft_stop *stop, double *gradient,
+                          void *user);
   int has_weight_only; /* the others are the weights of the bodies, states there are none */
   double gravity[3];
   int constraints_move; /* they depend on time */

@@ -655,6 +655,7 @@ static pol_status build(pol_formulation *f)
     POLI_TAKE(&arena, f->turns, f->num_coordinates);
     POLI_TAKE(&arena, f->armatures, armatures);
     POLI_TAKE(&arena, f->forces, f->num_forces);
+    POLI_TAKE(&arena, f->soft_stops, f->num_forces);
     POLI_TAKE(&arena, f->drives, f->num_drives);
     POLI_TAKE(&arena, f->couplings, f->num_couplings);
     POLI_TAKE(&arena, f->mass_blocks, f->num_bodies + 2);
@@ -670,8 +671,7 @@ static pol_status build(pol_formulation *f)
   status = poli_network_create(&f->network, f->mechanism, NULL, 0);
   f->held = (int)f->dae.history_size;
   f->extension.num_inputs = f->network.num_held;
-  f->extension.num_margins = status ? 0 : poli_expressions_num_margins(f);
-  f->extension.margins = poli_expressions_margins;
+  if (!status) poli_formulation_find_soft_stops(f);
   f->dae.history_size += 2 * (size_t)f->network.num_held;
   if (!status) status = poli_formulation_link_expressions(f);
   if (!status) status = build_patterns(f);

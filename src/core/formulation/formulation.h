@@ -163,6 +163,8 @@ struct pol_formulation {
   int num_armatures;
   poli_placed_armature *armatures;
   poli_placed_force *forces;
+  int num_soft_stops;
+  int *soft_stops; /* the forces that are stops of joint coordinates, without hard ones */
   poli_placed_drive *drives;
   poli_placed_coupling *couplings;
   poli_network network; /* of all expressions */
@@ -276,6 +278,14 @@ int poli_formulation_needs_turns(const pol_formulation *formulation, int joint, 
 /* The contact of a hard stop in a history, which only a simulation changes: POLI_STOP_FREE etc. and
  * the preload; NULL for other forces. */
 double *poli_placed_contact(const poli_placed_force *force, double *history);
+
+/* soft_stops.c: finds them, and sets the margins of the extension: those of expressions, then the
+ * distances of joints to both limits of each soft stop, negative where it is touched. */
+void poli_formulation_find_soft_stops(pol_formulation *formulation);
+void poli_formulation_margins(const pol_point *at, double *margins, const void *formulation);
+/* Of poli_rigid_bodies. */
+pol_status poli_formulation_soft_stop(int index, const pol_point *at, poli_soft_stop *stop,
+                                      double *gradient, void *user);
 
 /* What an element on a joint reads of the history and the multipliers of a point. */
 poli_joint_memory poli_placed_memory(const poli_placed_force *force, const pol_point *at);

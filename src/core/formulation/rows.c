@@ -576,6 +576,8 @@ pol_status poli_formulation_set_rigid_bodies(pol_formulation *f)
   to->forces_read_velocities = forces_read_velocities(f);
   to->num_forces = f->num_forces;
   to->force_name = force_name;
+  to->num_soft_stops = f->num_soft_stops;
+  to->soft_stop = poli_formulation_soft_stop;
   poli_v3_copy(f->gravity, to->gravity);
   to->constraints_move = f->num_drives > 0;
   to->constraints = evaluate_rows;

@@ -100,6 +100,7 @@ typedef struct poli_alpha {
   double acceleration[POLI_KINDS]; /* largest acceleration of each kind, without the states, at the
                                      last residual */
   double change[POLI_KINDS];       /* and their largest change in the step */
+  int has_accelerations;           /* they were measured with the last residual */
   double calm[POLI_KINDS];         /* smallest of these accelerations so far, where they last */
 } poli_alpha;
 
@@ -126,6 +127,8 @@ pol_status poli_alpha_place(const double *x, void *alpha);
  */
 void poli_alpha_place_factors(poli_alpha *s, const double *x, int first, int end);
 void poli_alpha_place_multipliers(poli_alpha *s, const double *x, int first, int end);
+/* Includes some factors in s->acceleration and s->change. */
+void poli_alpha_measure_factors(poli_alpha *s, int first, int end);
 pol_status poli_alpha_residual(const double *x, double *r, void *alpha);
 pol_status poli_alpha_evaluate(poli_alpha *s, double *r); /* the scaled residual at s->next */
 void poli_alpha_add_transposed(poli_alpha *s, double scale, const double *eta,

@@ -158,28 +158,36 @@ void poli_alpha_add_transposed(poli_alpha *s, double scale, const double *eta, d
       out[saddle->row_col[k]] += scale * eta[i] * s->old_jacobian[saddle->row_address[k]];
 }
 
-/* Sets s->acceleration and s->change from s->next. */
-static void measure_accelerations(poli_alpha *s)
+void poli_alpha_measure_factors(poli_alpha *s, int first, int end)
 {
+  const pol_group *group = &s->dae->group;
   const double *next = s->next.vd, *now = s->now.vd;
   const int *kind = (s->newton ? s->newton : poli_alpha_rows_newton(s->rows))->kind;
-  double largest[POLI_KINDS] = {0.0}, most[POLI_KINDS] = {0.0};
-  for (int i = 0, end = s->saddle->nv - s->dae->num_states; i < end;) {
+  if (first == end) return;
+  int last = group->factors[end - 1].v + group->factors[end - 1].dim;
+  if (last > s->saddle->nv - s->dae->num_states) last = s->saddle->nv - s->dae->num_states;
+  for (int i = group->factors[first].v; i < last;) {
     const int k = kind[i];
-    double size = largest[k], change = most[k];
-    for (; i < end && kind[i] == k; i++) {
+    double size = s->acceleration[k], change = s->change[k];
+    for (; i < last && kind[i] == k; i++) {
       const double after = fabs(next[i]), before = fabs(now[i]), step = fabs(next[i] - now[i]);
       size = after > size ? after : size;
       size = before > size ? before : size;
       change = step > change ? step : change;
     }
-    largest[k] = size;
-    most[k] = change;
+    s->acceleration[k] = size;
+    s->change[k] = change;
   }
-  for (int k = 0; k < POLI_KINDS; k++) {
-    s->acceleration[k] = largest[k];
-    s->change[k] = most[k];
+}
+
+/* Sets s->acceleration and s->change from s->next, unless the residual has done so. */
+static void measure_accelerations(poli_alpha *s)
+{
+  if (!s->has_accelerations) {
+    for (int k = 0; k < POLI_KINDS; k++) s->acceleration[k] = s->change[k] = 0.0;
+    poli_alpha_measure_factors(s, 0, s->dae->group.num_factors);
   }
+  s->has_accelerations = 0;
 }
 
 /* theta and v of some components, where sigma is 0. */

@@ -131,7 +131,7 @@ static pol_status build(poli_alpha *s, poli_alpha_rows *r)
   const poli_newton_matrix matrix = {.n = s->saddle->n,
                                      .num_increments = s->saddle->nv,
                                      .operations = &r->operations,
-                                     .cost = 1.2};
+                                     .cost = stabilized ? 2.0 : 1.2};
   r->operations =
       (poli_newton_operations){poli_alpha_rows_factor, poli_alpha_rows_apply_inverse,
                                poli_alpha_rows_add_sizes, poli_alpha_rows_add_multipliers, s};
@@ -395,16 +395,19 @@ static POLI_WIDE void set_balances(int first, int end, void *user)
 }
 
 /* The residuals of some constraints. */
-static void set_constraints(const poli_alpha *s, int first, int end, double *out)
+static POLI_WIDE void set_constraints(const poli_alpha *s, int first, int end, double *out)
 {
   const poli_alpha_rows *r = s->rows;
-  const int nv = s->saddle->nv, index3 = s->options->index == POL_INDEX_3;
-  for (int i = first; i < end; i++) {
-    const int dropped = s->dropped && s->dropped[i];
-    const double position = dropped ? 0.0 : r->position[i] / s->h;
-    out[nv + i] = dropped ? 0.0 : index3 ? position : r->rates[i];
-    if (s->saddle->num_extra) out[nv + r->held + i] = position;
-  }
+  const int index3 = s->options->index == POL_INDEX_3, extra = s->saddle->num_extra > 0;
+  const double h = s->h, *position = r->position, *from = index3 ? position : r->rates;
+  const double scale = index3 ? h : 1.0;
+  const unsigned char *dropped = s->dropped;
+  double *residual = out + s->saddle->nv, *more = residual + r->held;
+  for (int i = first; i < end; i++) residual[i] = from[i] / scale;
+  for (int i = first; i < end && extra; i++) more[i] = position[i] / h;
+  if (!dropped) return;
+  for (int i = first; i < end; i++) residual[i] = dropped[i] ? 0.0 : residual[i];
+  for (int i = first; i < end && extra; i++) more[i] = dropped[i] ? 0.0 : more[i];
 }
 
 /* The factors of the bodies from this one on. */
@@ -423,6 +426,8 @@ static void evaluate_stretches(poli_alpha *s, const double *x, double *out)
   poli_body_loop from_v = {.s = s, .from = s->next.v}, to_out = {.s = s, .to = out};
   poli_stretch done = {0};
   const int stabilized = s->saddle->num_extra > 0;
+  for (int k = 0; k < POLI_KINDS; k++) s->acceleration[k] = s->change[k] = 0.0;
+  s->has_accelerations = 1;
   if (stabilized) poli_alpha_copy(s->eta, x + s->saddle->nv + s->saddle->m, s->saddle->num_extra);
   for (int k = 0, row = 0, end_row; k < r->num_stretches; k++, row = end_row) {
     const poli_stretch *end = &r->stretches[k];
@@ -435,9 +440,10 @@ static void evaluate_stretches(poli_alpha *s, const double *x, double *out)
       add_transposed(s, done.placed, end->placed, s->h, s->eta, s->stabilizing);
     }
     poli_alpha_place_factors(s, x, factor, end_factor);
+    poli_alpha_measure_factors(s, factor, end_factor);
     set_rotations_of(done.placed, end->placed, &from_q);
 
-    end_row = end->nodes < space->num_nodes ? space->nodes[end->nodes].row : r->held;
+    end_row = poli_alpha_rows_end_row(r, end);
     poli_alpha_place_multipliers(s, x, row, end_row);
     r->bodies->joints(space->nodes, done.nodes, end->nodes, s->next.q, r->R, r->position, r->B,
                       s->dae->user);

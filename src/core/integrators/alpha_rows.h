@@ -73,6 +73,12 @@ static inline const double *poli_alpha_rows_lambda(const poli_alpha *s)
   return r->m > r->held ? r->tensions : s->next.lambda;
 }
 
+/* The first row behind those of a stretch. */
+static inline int poli_alpha_rows_end_row(const poli_alpha_rows *r, const poli_stretch *end)
+{
+  return end->nodes < r->space->num_nodes ? r->space->nodes[end->nodes].row : r->held;
+}
+
 /* A loop over bodies. */
 typedef struct poli_body_loop {
   const poli_alpha *s;
@@ -98,7 +104,7 @@ void poli_alpha_rows_set_rates(const poli_alpha *s, const double *v, double *rat
 /* alpha_rows_matrix.c: what Newton's method needs of the matrix (poli_newton_operations). */
 pol_status poli_alpha_rows_set_matrix(void *alpha);
 pol_status poli_alpha_rows_factor(int *row, void *alpha);
-void poli_alpha_rows_apply_inverse(double *x, void *alpha);
+void poli_alpha_rows_apply_inverse(const double *residual, double *x, void *alpha);
 void poli_alpha_rows_add_sizes(const int *kind, double *size, void *alpha);
 void poli_alpha_rows_add_multipliers(const double *x, double *sum, void *alpha);
 

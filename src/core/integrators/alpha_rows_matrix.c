@@ -12,7 +12,7 @@ static const double dependent = 1e-12; /* pivots below belong to dependent const
 /* --- matrix ----------------------------------------------------------------------------------- */
 
 /* A <- A^-1, 3 x 3; 0 if it is singular. */
-static int invert(double A[9])
+POLI_INLINE int invert(double A[9])
 {
   double C[9];
   poli_v3_cross(A + 3, A + 6, C);
@@ -28,7 +28,7 @@ static int invert(double A[9])
 /* K = d(M v' + g + B^T lambda)/dphi of a body by its own rotation, of reactions those of joined
  * points: with the angular velocity in body axes d(R^T (r x lambda)), in inertial axes d(r x
  * lambda) and the derivative of the inertia R J R^T. */
-static void set_stiffness(const poli_alpha *s, int b, const double J[9], double K[9])
+POLI_INLINE void set_stiffness(const poli_alpha *s, int b, const double J[9], double K[9])
 {
   const poli_alpha_rows *r = s->rows;
   const int spatial = r->bodies->spatial, first = r->bodies->places[b].v;
@@ -64,7 +64,7 @@ static void set_stiffness(const poli_alpha *s, int b, const double J[9], double 
 }
 
 /* The blocks of a body at the last residual. */
-static pol_status set_body(const poli_alpha *s, int b)
+POLI_INLINE pol_status set_body(const poli_alpha *s, int b)
 {
   poli_alpha_rows *r = s->rows;
   const pol_options *o = s->options;
@@ -133,7 +133,7 @@ static void set_velocity_blocks(const poli_alpha *s)
 }
 
 /* Until one fails; the first of all that do is noted. */
-static void set_bodies(int first, int end, void *user)
+static POLI_WIDE void set_bodies(int first, int end, void *user)
 {
   const poli_body_loop *loop = user;
   for (int b = first; b < end; b++) {
@@ -290,35 +290,58 @@ static void subtract_response(const poli_alpha *s, const double *mu, int of_eta,
   poli_alpha_rows_run(s, &(poli_body_loop){.from = mu, .to = y, .kind = of_eta}, respond);
 }
 
-/* y = A^-1 a, and what it moves. */
+/* y = A^-1 a, and what it moves, for the residual -a. */
 static POLI_WIDE void solve_bodies(int first, int end, void *user)
 {
   const poli_body_loop *loop = user;
   const poli_alpha_rows *r = loop->s->rows;
   for (int b = first; b < end; b++) {
     const poli_body_place *body = &r->bodies->places[b];
-    double *own = loop->to + body->v, z[3];
+    const double *residual = loop->from + body->v;
+    double *own = loop->to + body->v, a[3];
     if (!body->is_point) {
-      poli_m3_apply(r->A_inverse + 9 * b, own, z);
-      poli_v3_copy(z, own);
+      for (int i = 0; i < 3; i++) a[i] = -residual[i];
+      poli_m3_apply(r->A_inverse + 9 * b, a, own);
       own += 3;
+      residual += 3;
     }
-    poli_v3_scale(r->mobility[b], own, own);
+    for (int i = 0; i < 3; i++) a[i] = -residual[i];
+    poli_v3_scale(r->mobility[b], a, own);
     move_body(loop->s, b, loop->kind, loop->to);
   }
 }
 
-void poli_alpha_rows_apply_inverse(double *x, void *alpha)
+/* The right-hand side of mu, B T y - b or B V y - b with y = A^-1 a, for the residual (-a, -b). */
+static void set_right_side(const poli_alpha *s, const double *residual, int by_velocity, double *y)
+{
+  const poli_alpha_rows *r = s->rows;
+  const double *b = residual + s->saddle->nv, *B = by_velocity ? r->velocity_B : r->matrix_B;
+  poli_body_loop loop = {.s = s, .from = residual, .to = y, .kind = by_velocity};
+  if (r->num_stretches <= 1) {
+    poli_alpha_rows_run(s, &loop, solve_bodies);
+    for (int i = 0; i < r->m; i++) r->mu[i] = i < r->held ? b[i] : 0.0;
+    poli_row_space_add_rates(r->space, B, r->moved, r->mu);
+    return;
+  }
+  /* one stretch after the other, while its bodies are in the cache; there are no springs */
+  poli_stretch done = {0};
+  for (int k = 0, row = 0, end_row; k < r->num_stretches; k++, row = end_row) {
+    const poli_stretch *end = &r->stretches[k];
+    end_row = poli_alpha_rows_end_row(r, end);
+    solve_bodies(done.placed, end->placed, &loop);
+    poli_alpha_copy(r->mu + row, b + row, end_row - row);
+    poli_row_space_add_rates_of(r->space, done.nodes, end->nodes, B, r->moved, r->mu);
+    done = *end;
+  }
+}
+
+void poli_alpha_rows_apply_inverse(const double *residual, double *x, void *alpha)
 {
   const poli_alpha *s = alpha;
   const poli_alpha_rows *r = s->rows;
   const int nv = s->saddle->nv, by_velocity = s->options->index != POL_INDEX_3;
   double *b = x + nv, *c = b + r->held;
-
-  /* mu from B T y - b, or B V y - b */
-  poli_alpha_rows_run(s, &(poli_body_loop){.to = x, .kind = by_velocity}, solve_bodies);
-  for (int i = 0; i < r->m; i++) r->mu[i] = i < r->held ? -b[i] : 0.0;
-  poli_row_space_add_rates(r->space, by_velocity ? r->velocity_B : r->matrix_B, r->moved, r->mu);
+  set_right_side(s, residual, by_velocity, x);
   poli_block_lu_solve(r->lu, r->mu);
   subtract_response(s, r->mu, 0, x);
   poli_alpha_copy(b, r->mu, r->held);
@@ -326,7 +349,7 @@ void poli_alpha_rows_apply_inverse(double *x, void *alpha)
 
   /* eta from B T y - c */
   poli_alpha_rows_run(s, &(poli_body_loop){.from = x}, move_bodies);
-  for (int i = 0; i < r->m; i++) r->mu[i] = i < r->held ? -c[i] : 0.0;
+  for (int i = 0; i < r->m; i++) r->mu[i] = i < r->held ? residual[nv + r->held + i] : 0.0;
   poli_row_space_add_rates(r->space, r->matrix_B, r->moved, r->mu);
   for (int i = r->held; i < r->m; i++) r->mu[i] = 0.0;
   poli_block_lu_solve(r->eta_lu, r->mu);

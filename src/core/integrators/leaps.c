@@ -2,8 +2,9 @@
  *
  * A force such as max(0, k*gap) is zero at both ends of a step in which two bodies meet and leave
  * each other; then neither the equations nor the error estimate know of it.  Where expressions
- * compare two numbers, their difference m(t) (a margin, dae/extension.h) shows it.  With the cubic
- * interpolant of the positions, and velocities linear in time,
+ * compare two numbers, their difference m(t) (a margin, dae/extension.h) shows it, at a soft stop
+ * of a joint the distance to its limit.  With the cubic interpolant of the positions, and
+ * velocities linear in time,
  *
  *     m m' < 0 at the start,   m m' > 0 at the end,   same sign of m
  *

@@ -201,12 +201,13 @@ static pol_status step(pol_integrator *integrator, double t, double h)
 {
   splitting *s = integrator->data;
   const double last_h = s->last_h;
-  (void)h;
   s->history = integrator->history;
   s->steps.has_middle = 0;
   integrator->num_substeps = s->num_stages;
   s->kept = s->at; /* the start of the step stays as it is */
-  pol_status status = poli_splitting_advance(s, integrator->state.t, t, &integrator->diagnostics);
+  pol_status status =
+      poli_splitting_meet_stops(s, integrator->state.t, h, &integrator->diagnostics);
+  if (!status) status = poli_splitting_advance(s, integrator->state.t, t, &integrator->diagnostics);
   if (!status && integrator->hidden) {
     integrator->state.q = s->instants[s->at].q;
     s->unseen = 1;

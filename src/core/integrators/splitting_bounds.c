@@ -20,6 +20,11 @@
  * rotation is exact; F is the effect of reactions on forces.  With A = dg/dq of forces at the nodes
  * it is w^2.  x is kept, so that later searches need few rounds.  Steps of variable size are
  * bounded; fixed ones are examined from time to time.
+ *
+ * A soft stop has its rates, sqrt(k m) and d m (formulation/soft_stops.c), only while it is
+ * touched, which may be shorter than a step, so that such examinations do not see it; and one step
+ * above the limit throws the bodies away.  So a fixed step that leads into a stop which is too
+ * stiff for it fails before anything happens.
  */
 #include <math.h>
 #include <stdio.h>
@@ -237,6 +242,60 @@ void poli_splitting_advise(splitting *s, pol_diagnostics *d)
     snprintf(d->advice, sizeof d->advice, "%s is too stiff: use %sa step below %.3g s, or geom1",
              name, remedy(kind), most);
 }
+
+/* --- soft stops ------------------------------------------------------------------------------- */
+
+/* The largest step for a stop with this gradient g of its coordinate; set_equations first. */
+static double find_stop_limit(splitting *s, const poli_soft_stop *stop, const double *g)
+{
+  bounds *own = &s->bounds;
+  double mobility = 0.0;
+  memset(own->y, 0, (size_t)own->saddle->n * sizeof *own->y);
+  memcpy(own->y, g, (size_t)s->nv * sizeof *g);
+  pol_solver_solve(own->saddle->solver, own->y);
+  for (int i = 0; i < s->nv; i++) mobility += g[i] * own->y[i];
+  if (!(mobility > 0.0) || !isfinite(mobility)) return HUGE_VAL;
+  return fmin(own->limit[SPRINGS] / sqrt(stop->stiffness * mobility),
+              own->limit[DAMPERS] / (stop->damping * mobility));
+}
+
+/* Whether the joint is beyond a limit, or gets there within two steps; the second one since it may
+ * be accelerated. */
+static int reaches(const poli_soft_stop *stop, double h)
+{
+  const double way = 2.0 * h * stop->rate;
+  return fmin(stop->below, stop->below + way) < 0.0 || fmin(stop->above, stop->above - way) < 0.0;
+}
+
+pol_status poli_splitting_meet_stops(splitting *s, double t, double h, pol_diagnostics *d)
+{
+  bounds *own = &s->bounds;
+  const instant *at = &s->instants[s->at];
+  double *gradient = own->moved;
+  int ready = 0;
+  if (s->bodies->num_soft_stops == 0 || !own->saddle) return POL_OK;
+  poli_splitting_velocities(s, at->R, at->P, own->v);
+  poli_splitting_turn(s, at->R, 0, own->v, own->v);
+  const pol_point here = {.t = t, .q = at->q, .v = own->v, .history = s->history};
+  for (int i = 0; i < s->bodies->num_soft_stops; i++) {
+    poli_soft_stop stop;
+    if (s->bodies->soft_stop(i, &here, &stop, NULL, s->dae->user) || !reaches(&stop, h)) continue;
+    if (!ready && set_equations(s, t)) return POL_OK;
+    ready = 1;
+    if (s->bodies->soft_stop(i, &here, &stop, gradient, s->dae->user)) continue;
+    const double most = find_stop_limit(s, &stop, gradient);
+    if (!(h > most)) continue;
+    snprintf(d->where, sizeof d->where, "force '%.100s'", stop.force);
+    snprintf(d->message, sizeof d->message,
+             "the stop '%.100s' is about to be touched and is too stiff for this step", stop.force);
+    snprintf(d->advice, sizeof d->advice,
+             "use a step below %.3g s, variable steps (rtol), or geom1; or a softer stop", most);
+    return POL_NOT_CONVERGED;
+  }
+  return POL_OK;
+}
+
+/* --- fixed and variable steps ----------------------------------------------------------------- */
 
 /* A step of size h is above the limit. */
 static void describe(splitting *s, double t, double h, stiff kind, char *message, size_t size)

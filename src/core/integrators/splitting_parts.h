@@ -237,6 +237,8 @@ pol_status poli_splitting_create_bounds(splitting *s, pol_solver_kind solver);
 void poli_splitting_free_bounds(splitting *s);
 /* Advice for a step that failed, if it is above the limit. */
 void poli_splitting_advise(splitting *s, pol_diagnostics *d);
+/* Before a step of fixed size h: fails where it leads into a soft stop that is too stiff for it. */
+pol_status poli_splitting_meet_stops(splitting *s, double t, double h, pol_diagnostics *d);
 /* Of poli_family. */
 void poli_splitting_doubt_step(pol_integrator *integrator, double h, char *message, size_t size);
 double poli_splitting_largest_step(pol_integrator *integrator, double h, int attempted);

@@ -310,7 +310,7 @@ static void accept(pol_integrator *integrator)
   poli_splitting_publish(integrator, steps->t);
 }
 
-/* Where expressions of the model can take another branch. */
+/* Where expressions of the model can take another branch, or soft stops be touched. */
 static int num_margins(const pol_integrator *integrator)
 {
   const pol_dae *dae = integrator->dae;

@@ -2,8 +2,8 @@
  *
  * rattle needs much less time than the methods of second order where the motion is smooth and no
  * spring or damper is much faster than the motion.  pilot.c finds the rates w and c of the fastest
- * ones at the start.  With the size h of the steps, given or expected from the tolerances and from
- * the speed u of the motion,
+ * ones at the start; for fixed steps soft stops count as if they were touched.  With the size h of
+ * the steps, given or expected from the tolerances and from the speed u of the motion,
  *
  *     h = 3 tolerance^(1/5)/u  <= end/50
  *
@@ -122,6 +122,10 @@ static int is_slow(const pol_mechanism *mechanism, const poli_pilot *found,
     snprintf(reason, size, "%s",
              has_laws(mechanism) ? "no spring or damper acts at the start"
                                  : "there are no springs and dampers");
+  else if (found->stop)
+    snprintf(reason, size,
+             "'%.30s' has a rate of %.3g/s where it is touched, steps of %.2g s are given",
+             found->stop, fastest, h);
   else
     snprintf(reason, size, "the fastest %s has a rate of %.3g/s, steps of %.2g s are %s",
              found->damper > found->spring ? "damper or state" : "force", fastest, h,

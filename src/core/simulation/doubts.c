@@ -36,6 +36,7 @@
 #include "dae/dae.h"
 #include "dae/extension.h"
 #include "expression/expression.h"
+#include "formulation/expressions.h"
 #include "formulation/formulation.h"
 #include "integrators/family.h"
 #include "lie/small.h"
@@ -214,7 +215,7 @@ static void doubt_contacts(pol_simulation *sim)
   const pol_control *control = &sim->options.control;
   const char *name = NULL;
   int has_switch = 0;
-  if (sim->dae->extension != NULL && sim->dae->extension->num_margins > 0) return; /* leaps.c */
+  if (poli_expressions_num_margins(sim->formulation) > 0) return; /* leaps.c */
   if (!sim->variable || control->controller == POL_CONTROLLER_REVERSIBLE ||
       control->max_step > 0.0 || sim->summary.work.applied != 0.0 || sim->summary.counts.steps == 0)
     return;

@@ -196,6 +196,7 @@ typedef struct poli_pilot {
   int freedoms;                      /* velocities that constraints and drives leave open */
   double spring, damper;             /* w and c of all forces, 1/s; 0: none, or not found */
   double other_spring, other_damper; /* the same without linear springs and dampers */
+  const char *stop;                  /* the soft stop that has the largest of them; or NULL */
   double speed;                      /* u of the motion, 1/s */
   double most;           /* variable steps: the largest in which bodies do not rotate too far, s */
   double second_order;   /* where that may matter: a step of order 2 within the tolerances, s; 0 */

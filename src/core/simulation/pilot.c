@@ -9,7 +9,13 @@
  *
  * by power iteration with one factorization; at rest, since the velocities of fast rotations are no
  * reason for small steps: free rotations are exact.  Linear springs and dampers, which rattle
- * treats by implicit rows, are counted apart from the other forces.
+ * treats by implicit rows, are counted apart from the other forces.  For fixed steps, soft stops
+ * count as if they were touched: with the mobility m of the joint coordinate
+ * (formulation/soft_stops.c),
+ *
+ *     w^2 = k m,      c = d m
+ *
+ * for each of them.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -80,6 +86,30 @@ static pol_status find_rates(probe *p, unsigned forces, double *spring, double *
   if (status) return status;
   *spring = sqrt(largest_rate(p, p->stiffness));
   *damper = largest_rate(p, p->damping);
+  return POL_OK;
+}
+
+/* Counts the rates of soft stops as if they were touched; needs the factors of the matrix. */
+static pol_status count_stops(probe *p, poli_pilot *found)
+{
+  const poli_rigid_bodies *bodies = poli_dae_rigid_bodies(p->dae);
+  const pol_point at = {.q = p->start->q, .v = p->rest, .history = p->start->history};
+  for (int i = 0; i < bodies->num_soft_stops; i++) {
+    poli_soft_stop stop;
+    double mobility = 0.0;
+    const pol_status status = bodies->soft_stop(i, &at, &stop, p->product, p->dae->user);
+    if (status) return status;
+    poli_assembler_solve(poli_integrator_assembler(p->integrator), p->product, p->x);
+    for (int k = 0; k < p->dae->group.nv; k++) mobility += p->product[k] * p->x[k];
+    if (!(mobility > 0.0) || !isfinite(mobility)) continue; /* drives hold it */
+    const double spring = sqrt(stop.stiffness * mobility), damper = stop.damping * mobility;
+    const double fastest = fmax(found->spring, found->damper);
+    if (fmax(spring, damper) > fastest) found->stop = stop.force;
+    found->spring = fmax(found->spring, spring);
+    found->damper = fmax(found->damper, damper);
+    found->other_spring = fmax(found->other_spring, spring);
+    found->other_damper = fmax(found->other_damper, damper);
+  }
   return POL_OK;
 }
 
@@ -200,6 +230,8 @@ pol_status poli_pilot_run(const pol_formulation *formulation, const pol_options 
     found->other_damper = found->damper;
     if (!status && bodies->num_compliant > 0)
       status = find_rates(&p, POLI_WITHOUT_COMPLIANT, &found->other_spring, &found->other_damper);
+    /* variable steps become small at a stop, see integrators/leaps.c */
+    if (!status && !settings->variable) status = count_stops(&p, found);
   }
   if (!status && settings->variable && found->freedoms > 0) {
     /* where neither the end nor a spring or damper asks for steps that are smaller anyway */

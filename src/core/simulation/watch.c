@@ -28,7 +28,7 @@
 #include "lie/small.h"
 #include "simulation/parts.h"
 
-enum { MAX_PAUSE = 20 };                      /* steps without a look */
+enum { MAX_PAUSE = 50 };                      /* steps without a look */
 static const double choose_again_below = 0.3; /* of the largest distance since the last choice */
 static const double futile_down_to = 0.1;     /* of the distance of a choice that did not help */
 static const double left_behind = 2.0;        /* the same, of a distance that rises */

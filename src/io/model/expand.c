@@ -68,6 +68,19 @@ typedef struct loop {
   void *user;
 } loop;
 
+/* A number of a range or of a list of values. */
+static void read_number(loop *l, const poli_place *at, double *number)
+{
+  const char *text = json_string_value(at->value);
+  *number = json_number_value(at->value);
+  if (text)
+    poli_scope_value(l->x->reader, &l->scope, at, text, number, NULL);
+  else if (!json_is_number(at->value))
+    poli_report(l->x->reader, at, "",
+                "must be a count, a list of the first and the last index such as [1, 3] for 1, 2 "
+                "and 3, or {\"values\": [...]} with each value");
+}
+
 /* First and last number of a range: a count, or a list of both.  0: it is wrong, and reported. */
 static int read_range(loop *l, const poli_place *place, double range[2])
 {
@@ -77,15 +90,10 @@ static int read_range(loop *l, const poli_place *place, double range[2])
   range[0] = 0.0;
   for (int i = is_list ? 0 : 1; i < 2; i++) {
     const poli_place at = is_list ? poli_place_item(place, (size_t)i) : *place;
-    const char *text = json_string_value(at.value);
-    range[i] = json_number_value(at.value);
-    if (text)
-      poli_scope_value(reader, &l->scope, &at, text, &range[i], NULL);
-    else if (!json_is_number(at.value))
-      poli_report(reader, &at, "", "must be a count, or a list of the first and the last index");
+    read_number(l, &at, &range[i]);
     if (reader->errors->count == before && (floor(range[i]) != range[i] || fabs(range[i]) > MOST))
-      poli_report(reader, &at, "", "must be a whole number of at most %d, but is %.10g", MOST,
-                  range[i]);
+      poli_report(reader, &at, "", "must be a whole number of at most %d, but is %.10g%s", MOST,
+                  range[i], is_list ? "; other values stand in a list, {\"values\": [...]}" : "");
   }
   if (reader->errors->count == before && !is_list && range[1] < 0.0)
     poli_report(reader, place, "", "must be a count, 0 or more, but is %.10g", range[1]);
@@ -94,8 +102,21 @@ static int read_range(loop *l, const poli_place *place, double range[2])
     poli_report(
         reader, place, "",
         "must be the first and the last index, in this order; the last may be one less, for "
-        "no copies");
+        "no copies; other values stand in a list, {\"values\": [...]}");
   return reader->errors->count == before;
+}
+
+/* The values of {"values": [...]}: the list, or a place without a value if it is wrong, which is
+ * reported. */
+static poli_place find_values(loop *l, const poli_place *place)
+{
+  poli_place values = poli_place_key(place, "values");
+  if (!json_is_array(values.value) || json_object_size(place->value) != 1) {
+    poli_report(l->x->reader, place, "",
+                "must be a count, a range or {\"values\": [...]} with each value");
+    values.value = NULL;
+  }
+  return values;
 }
 
 static void report_limit(poli_expansion *x, const poli_place *place)
@@ -113,7 +134,9 @@ static int run_loop(loop *l, int k)
   if (!iterator) return l->visit(l->x, &l->scope, l->user);
   const char *name = json_object_iter_key(iterator);
   const poli_place at = poli_place_key(l->ranges, name);
-  double range[2];
+  const int is_values = json_is_object(at.value);
+  double range[2] = {0.0, -1.0};
+  poli_place values = at;
   if (!poli_name_usable(l->x->reader, name)) {
     poli_report(l->x->reader, &at, "",
                 "must have a name of letters, digits and _ that is not t or pi");
@@ -123,7 +146,13 @@ static int run_loop(loop *l, int k)
     poli_report(l->x->reader, &at, "", "must not be the name of a parameter or another index");
     return 0;
   }
-  if (!read_range(l, &at, range)) return 0;
+  if (is_values) {
+    values = find_values(l, &at);
+    range[1] = (double)json_array_size(values.value) - 1.0;
+    if (!values.value) return 0;
+  } else if (!read_range(l, &at, range)) {
+    return 0;
+  }
   if (!poli_scope_add(&l->scope, name, 0.0, &pure)) {
     l->x->reader->status = POL_NO_MEMORY;
     return 0;
@@ -131,7 +160,17 @@ static int run_loop(loop *l, int k)
   const int mine = l->scope.count - 1;
   int go_on = 1;
   for (double i = range[0]; i <= range[1] && go_on; i += 1.0) {
-    l->scope.items[mine].value = i;
+    double value = i;
+    if (is_values) {
+      const poli_place item = poli_place_item(&values, (size_t)i);
+      const int before = l->x->reader->errors->count;
+      l->scope.count--; /* a value must not read its own index */
+      read_number(l, &item, &value);
+      l->scope.count++;
+      if (l->x->reader->errors->count != before) go_on = 0;
+    }
+    if (!go_on) break;
+    l->scope.items[mine].value = value;
     /* loops that make nothing take time, too */
     if (++l->x->num_values > poli_expansion_limit) {
       report_limit(l->x, l->ranges);

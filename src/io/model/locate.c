@@ -3,6 +3,7 @@
  *
  * Jansson keeps no positions, so the text is scanned for the path of an error.  A value that is not
  * there, such as a missing key, is found at what it would be in. */
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -245,8 +246,9 @@ static int explain_twice(poli_expansion *x, pol_error *error, json_t *tree)
   return 1;
 }
 
+/* Where an error is in its file; its line, if it is to be looked for. */
 static void locate(poli_expansion *x, pol_error *error, json_t *tree, const char *text, size_t size,
-                   int is_plain)
+                   int is_plain, int with_line)
 {
   const poli_source *source = x->sources;
   int instance = 0;
@@ -265,7 +267,7 @@ static void locate(poli_expansion *x, pol_error *error, json_t *tree, const char
     text = source->text;
     size = source->size;
   }
-  if (!source || !text) return;
+  if (!source || !text || !with_line) return;
   enum { SHORT = 60 };
   const char *expression;
   size_t length;
@@ -303,16 +305,18 @@ static void settle_list(pol_errors *errors, int first)
 
 void poli_locate_errors(poli_expansion *x, json_t *tree, const char *text, size_t size, int first)
 {
-  enum { MOST = 200 }; /* each is a search in the whole text */
+  /* each line is a search in the whole text; the place in the file is found for all errors */
+  const double most_searched = 4e8;
+  const int most = (int)fmin(fmax(most_searched / ((double)size + 1.0), 200.0), 20000.0);
   pol_errors *errors = x->reader->errors;
   int twice = 0;
-  for (int i = 0; i < errors->count && i < MOST && x->reader->status == POL_OK; i++) {
+  for (int i = 0; i < errors->count && x->reader->status == POL_OK; i++) {
     pol_error *error = &errors->items[i];
     const int is_place = strncmp(error->path, "--", 2) != 0 &&
                          strncmp(error->path, "line ", 5) != 0 &&
                          strcmp(error->path, "top level") != 0 && error->path[0] != '\0';
     if (is_place && i >= first) twice |= explain_twice(x, error, tree);
-    if (is_place) locate(x, error, tree, text, size, i >= first);
+    if (is_place) locate(x, error, tree, text, size, i >= first, i < most);
   }
   if (first > 0 || twice) settle_list(errors, first);
 }

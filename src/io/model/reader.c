@@ -123,16 +123,39 @@ const poli_field *poli_find_field(const poli_field *fields, const char *key)
   return NULL;
 }
 
-static const char *key_name(const void *fields, int i)
+/* The number of a text among choices, or -1. */
+static int find_choice(const poli_choices *choices, const char *text)
 {
-  return ((const poli_field *)fields)[i].key;
+  for (int i = 0; text && choices->name(i); i++)
+    if (strcmp(text, choices->name(i)) == 0) return i;
+  return -1;
 }
 
-/* The key of the table that is near to an unknown one, or "". */
-static const char *near_key(const poli_field *fields, const char *key)
+/* The keys of a table; those that objects of other types have are "". */
+typedef struct keys {
+  const poli_field *fields;
+  unsigned type; /* POLI_TYPE; 0 for all types */
+} keys;
+
+static const char *key_name(const void *of, int i)
+{
+  const keys *k = of;
+  const poli_field *field = &k->fields[i];
+  return field->key && field->types && k->type && !(field->types & k->type) ? "" : field->key;
+}
+
+/* The key of the table that is near to an unknown one of an object, or "": a usual word for one
+ * that objects of its type have, or else for any, or one that is spelt alike. */
+static const char *near_key(const poli_field *fields, const poli_place *object, const char *key)
 {
   pol_near near = pol_near_start(key);
-  const char *meant = poli_near_word(key, key_name, fields);
+  const poli_field *type = poli_find_field(fields, "type");
+  const char *word = json_string_value(json_object_get(object->value, "type"));
+  const int known = type && word && type->value->detail == POLI_CHOICES;
+  const int number = known ? find_choice(type->detail, word) : -1;
+  const keys own = {fields, number >= 0 ? POLI_TYPE(number) : 0}, all = {fields, 0};
+  const char *meant = poli_near_word(key, key_name, &own);
+  if (!*meant) meant = poli_near_word(key, key_name, &all);
   if (*meant) return meant;
   for (; fields->key; fields++) pol_near_try(&near, fields->key);
   return near.best;
@@ -142,7 +165,7 @@ void poli_report_unknown(poli_reader *reader, const poli_place *place, const pol
 {
   static const char *const of_joints[] = {"stiffness", "damping",  "friction",
                                           "limits",    "armature", "frictionloss"};
-  const char *near = near_key(kind->fields, place->key);
+  const char *near = near_key(kind->fields, place->parent, place->key);
   int is_of_joints = 0;
   for (size_t i = 0; i < sizeof of_joints / sizeof *of_joints; i++)
     is_of_joints |= !*near && strcmp(place->key, of_joints[i]) == 0;
@@ -170,7 +193,7 @@ void poli_report_missing(poli_reader *reader, const poli_place *object, const po
   json_object_foreach(object->value, other, value)
   {
     if (!is_comment(other) && !poli_find_field(fields, other) &&
-        strcmp(near_key(fields, other), key) == 0)
+        strcmp(near_key(fields, object, other), key) == 0)
       return;
   }
   poli_report(reader, &place, "", "is required%s%s", *rule ? ": " : "", rule);
@@ -264,14 +287,6 @@ static void read_direction(poli_reader *reader, const poli_place *place, const p
 }
 
 /* --- choices and names ------------------------------------------------------------------------ */
-
-/* The number of a text among choices, or -1. */
-static int find_choice(const poli_choices *choices, const char *text)
-{
-  for (int i = 0; text && choices->name(i); i++)
-    if (strcmp(text, choices->name(i)) == 0) return i;
-  return -1;
-}
 
 static const char *choice_name(const void *choices, int i)
 {

@@ -388,8 +388,10 @@ static json_t *kind_schema(const poli_kind *kind, int *failed)
         parse_schema(
             "{'type': 'object', 'minProperties': 1, 'additionalProperties': {'anyOf': "
             "[{'type': ['number', 'string']}, {'type': 'array', 'minItems': 2, 'maxItems': "
-            "2, 'items': {'type': ['number', 'string']}}]}, 'description': 'Index names "
-            "and their counts, or first and last values'}"),
+            "2, 'items': {'type': ['number', 'string']}}, {'type': 'object', "
+            "'additionalProperties': false, 'required': ['values'], 'properties': {'values': "
+            "{'type': 'array', 'items': {'type': ['number', 'string']}}}}]}, 'description': "
+            "'Index names and their counts, or first and last values, or lists of values'}"),
         failed);
   set(properties, "comment", json_pack("{s:s, s:s}", "type", "string", "description", "Ignored"),
       failed);

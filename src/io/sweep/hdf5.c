@@ -292,7 +292,8 @@ static pol_status add_signal_texts(file *f, hid_t group, const char *name, int u
     const size_t length = strlen(units ? s->signals[i].unit : s->signals[i].name) + 1;
     if (length > width) width = length;
   }
-  char *texts = calloc((size_t)s->num_signals, width);
+  const size_t count = s->num_signals > 0 ? (size_t)s->num_signals : 0;
+  char *texts = calloc(count + 1, width);
   if (!texts) return POL_NO_MEMORY;
   for (int i = 0; i < s->num_signals; i++)
     snprintf(texts + (size_t)i * width, width, "%s",
