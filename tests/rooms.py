@@ -42,7 +42,7 @@ ROOMS = {
     "draw/plot": ("plot", ["io/file"], "cairo.h cairo-pdf.h"),
     "draw/viewer": ("view", CORE + IO, "jansson.h"),
     "cli": ("", CORE + IO + DRAW,
-            "jansson.h microhttpd.h arpa/inet.h dirent.h fcntl.h netinet/in.h poll.h spawn.h strings.h unistd.h "
+            "jansson.h microhttpd.h arpa/inet.h dirent.h fcntl.h ftw.h netinet/in.h poll.h spawn.h strings.h unistd.h "
             "sys/ioctl.h sys/prctl.h sys/select.h sys/socket.h sys/stat.h sys/types.h sys/wait.h"),
     "mpi": ("", ["cli"], "mpi.h"),
     "papers": ("", CORE + IO + DRAW + ["cli"],

@@ -47,6 +47,19 @@ static void free_simulation(PyObject *object)
   Py_DECREF(type);
 }
 
+/* Raises why a simulation cannot be created: FMUs that do not fit are errors of the model. */
+static void raise_start(core_model *model, const pol_diagnostics *wrong)
+{
+  pol_errors errors = {0};
+  if (pol_model_check_controllers(model->model, &errors) == POL_NO_MEMORY)
+    PyErr_NoMemory();
+  else if (errors.count > 0)
+    core_raise_errors(&errors);
+  else
+    core_raise_failure(model, wrong);
+  pol_errors_clear(&errors);
+}
+
 /* Simulation(model) */
 static PyObject *new_simulation(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
@@ -70,7 +83,7 @@ static PyObject *new_simulation(PyTypeObject *type, PyObject *args, PyObject *ke
   else if (status == POL_NO_MEMORY)
     PyErr_NoMemory();
   else
-    core_raise_failure(self->model, &wrong);
+    raise_start(self->model, &wrong);
   Py_DECREF((PyObject *)self);
   return NULL;
 }

@@ -10,7 +10,7 @@ from typing import Any, Callable, Iterator, Mapping
 import numpy as np
 
 from . import _core
-from .errors import SimulationError
+from .errors import ModelError, SimulationError
 from .model import Model
 from .result import Result
 
@@ -124,7 +124,10 @@ class Simulation:
         self.model = model
         self._settings = settings
         self._opened = model._add_functions(model._open(settings, parameters, overrides))
-        self._core = _core.Simulation(self._opened)
+        try:
+            self._core = _core.Simulation(self._opened)
+        except ModelError as error:
+            raise ModelError(error.errors, model._path or "") from None
         self._bodies = {name: i for i, name in enumerate(self._opened.names("bodies"))}
         self._channels = self._core.channels()
         self.end: float = self._opened.about()[2]  #: end time, s

@@ -352,8 +352,9 @@ static int run_model(const cli_args *args, const checkpoint *saved, const pol_mo
     if (result == CLI_DONE) result = run_simulation(args, saved, keeps, simulation, &outcome);
   } else if (status == POL_BAD_ARGUMENT) {
     const int of_fmu = strncmp(outcome.failure.where, "controller ", 11) == 0;
-    result = cli_refuse_one(args->operand, args->json, of_fmu ? "controllers" : "simulation", "",
-                            outcome.failure.message);
+    result =
+        cli_refuse_one(args->operand, args->json, of_fmu ? outcome.failure.where : "simulation", "",
+                       outcome.failure.message);
   } else {
     const int invalid = cli_start_status(status) == CLI_INVALID;
     outcome.status = invalid ? "invalid" : status == POL_CANCELLED ? "interrupted" : "failed";

@@ -119,13 +119,13 @@ class Controllers(unittest.TestCase):
         for version in (2, 3):
             fmu = pack(f"fails{version}.fmu", version, LIBRARY)
             for fail, text in ((1, f"fmi{version}Discard"), (2, "the gain has burnt through at 0.5"),
-                               (3, f"fmi{version}Fatal"), (4, "'motor' of the controller is not a finite number\n  when:   t = 0.5 s, after step 500"),
+                               (3, f"fmi{version}Fatal"), (4, "'motor' of the controller is not a finite number"),
                                (5, "has ended its run")):
                 content = model(fmu, parameters={"fail": fail, "fail_at": 0.5})
                 message = self.run_model(content, status=1)
                 self.assertIn(text, message)
                 self.assertIn("controller 'pd'", message)
-                self.assertIn("0.5", message)
+                self.assertIn("when:   t = 0.5 s, after step 500", message)
                 self.assertEqual(len(rows("run.csv")), 500)
         message = self.run_model(model(fmu, inputs={"enabled": "0.5"}), status=1)
         self.assertIn("must be a whole number from 0 to 1", message)

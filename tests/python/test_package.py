@@ -182,9 +182,15 @@ class Simulations(unittest.TestCase):
             keys = fixture.model(fmu, parameters={"ki": 4})
             run = polhode.Simulation(polhode.Model(**keys)).run()
             np.testing.assert_array_equal(run["motor"], alone["motor"])
+            with self.assertRaises(polhode.ModelError) as caught:
+                missing = fixture.model("none.fmu")
+                polhode.Simulation(fixture.write(pathlib.Path(folder) / "missing.json", missing))
+            self.assertEqual([(e.path, e.element) for e in caught.exception.errors],
+                             [("controllers[0].fmu", "controller 'pd'")])
+            self.assertTrue(caught.exception.source.endswith("missing.json"))
             with self.assertRaisesRegex(polhode.PolhodeError, "absolute path"):
                 polhode.Simulation(polhode.Model(**fixture.model("pd.fmu")))
-            with self.assertRaisesRegex(polhode.PolhodeError, "no such variable"):
+            with self.assertRaisesRegex(polhode.ModelError, "no such variable"):
                 polhode.Simulation(polhode.Model(**fixture.model(fmu, inputs={"x": "t"})))
             with self.assertRaises(polhode.SimulationError) as caught:
                 polhode.Simulation(polhode.Model(**fixture.model(fmu, parameters={"fail": 2}))).run()

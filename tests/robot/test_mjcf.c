@@ -459,7 +459,8 @@ static void bad_values_are_refused(void **state)
   EXPECT_ERRORS("<mujoco><default class='main'><default class='known'/></default><worldbody>\n"
                 "<body name='a' childclass='gone'><joint class='known'/>" SOLID "</body>\n"
                 "<body name='b'><joint class='none'/>" SOLID "</body></worldbody></mujoco>",
-                {2, "has a class that no <default> has"}, {3, "has a class that no <default> has"});
+                {2, "body 'a' has a class that no <default> has (it is gone)"},
+                {3, "joint has a class that no <default> has (it is none)"});
   EXPECT_ERRORS(
       "<mujoco><option gravity='0 0 nan' timestep='1e999'/><asset>\n<mesh name='m' "
       "file='gone.stl'/></asset><worldbody>\n<body name='a'><joint/><inertial pos='0 0 0' "

@@ -91,7 +91,7 @@ static pol_status read_entry(poli_unzip *zip, const char **at, const char *end)
   zip->count++;
   const char *name = entry->name;
   if (strlen(name) != length || !is_safe(name))
-    return refuse(zip, "the name '%.80s' in it leads out of its folder", name);
+    return refuse(zip, "the name '%.80s' in it is invalid or leads out of its folder", name);
   if (made_by == 3 && S_ISLNK(mode)) return refuse(zip, "'%.80s' in it is a link", name);
   if (flags & 1) return refuse(zip, "'%.80s' in it is encrypted", name);
   if (entry->method != 0 && entry->method != 8)

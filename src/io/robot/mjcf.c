@@ -121,6 +121,20 @@ static void check_defaults(poli_mjcf *m, const xmlNode *parent)
   }
 }
 
+/* Reports an element, by its kind and its name if it has one, whose class does not exist. */
+static void report_class(poli_mjcf *m, const xmlNode *at, const char *class_name)
+{
+  const char *kind = (const char *)at->name;
+  char *own = poli_xml_text(at, "name");
+  char *where = own ? poli_format("%s '%s'", kind, own) : poli_format("%s", kind);
+  if (where)
+    poli_robot_error(m->robot, at, where, class_name, "has a class that no <default> has", "");
+  else
+    m->robot->status = POL_NO_MEMORY;
+  if (own) xmlFree(own);
+  free(where);
+}
+
 /* Classes that elements name and that no <default> has; "main" is the outermost one. */
 static void check_classes(poli_mjcf *m, const xmlNode *parent)
 {
@@ -129,9 +143,7 @@ static void check_classes(poli_mjcf *m, const xmlNode *parent)
     if (at->type != XML_ELEMENT_NODE || is_element(at, "default")) continue;
     for (int i = 0; i < 2; i++) {
       char *name = poli_xml_text(at, keys[i]);
-      if (name && strcmp(name, "main") != 0 && !find_class(m->top, name))
-        poli_robot_error(m->robot, at, (const char *)at->name, name,
-                         "has a class that no <default> has", "");
+      if (name && strcmp(name, "main") != 0 && !find_class(m->top, name)) report_class(m, at, name);
       if (name) xmlFree(name);
     }
     check_classes(m, at);
