@@ -119,6 +119,13 @@ void poli_newton_reset(poli_newton *newton)
   newton->later_rate = -1.0;
 }
 
+void poli_newton_restart(poli_newton *newton)
+{
+  poli_newton_reset(newton);
+  newton->accepted_steps = newton->fresh_steps = newton->fresh_length = newton->uses = 0;
+  newton->fresh_cost = newton->spent = newton->rate = 0.0;
+}
+
 /* --- the matrix, by its pattern or by operations ---------------------------------------------- */
 
 static pol_status factor(poli_newton *s, int *row)
