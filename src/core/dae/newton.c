@@ -119,6 +119,13 @@ void poli_newton_reset(poli_newton *newton)
   newton->later_rate = -1.0;
 }
 
+void poli_newton_restart(poli_newton *newton)
+{
+  poli_newton_reset(newton);
+  newton->accepted_steps = newton->fresh_steps = newton->fresh_length = newton->uses = 0;
+  newton->fresh_cost = newton->spent = newton->rate = 0.0;
+}
+
 /* --- the matrix, by its pattern or by operations ---------------------------------------------- */
 
 static pol_status factor(poli_newton *s, int *row)
@@ -269,7 +276,9 @@ static pol_status search(poli_newton *s, const poli_newton_system *system, const
       a->after = poli_newton_residual_norm(s, s->trial_r);
       if (anyhow || a->after <= 1.0 || a->after <= (1.0 - armijo * a->share) * a->before)
         return POL_OK;
-      if (k == 0 && a->new_matrix && s->matrix.operations && correction_falls(s)) return POL_OK;
+      if (k == 0 && a->new_matrix && s->matrix.operations && isfinite(a->after) &&
+          correction_falls(s))
+        return POL_OK;
     }
     if (status < 0 || k == halvings) {
       a->share = 0.0;
@@ -373,12 +382,12 @@ static verdict test(poli_newton *s, const poli_newton_system *system, attempt *a
   if (expects && s->later_rate >= 0.0) ahead_rate = s->later_rate;
   if (contraction > s->options.refresh || is_slow(s, ahead_rate, a->after)) s->has_matrix = 0;
   /* A cheap matrix is renewed where so many corrections with the present one as it would cost, its
-   * own correction included, are not enough.  The rate that is assumed of the matrix of the first
-   * guess falls then, so that it is measured again. */
+   * own correction included, are not enough.  Where only the rate that is assumed of the matrix of
+   * the first guess says so, it falls, so that it is measured again. */
   const double expected = expects && s->later_rate >= 0.0 ? s->later_rate : later;
   if (s->matrix.cost > 0.0 && pow(expected, s->matrix.cost + 2.0) * ahead > most) {
     s->has_matrix = 0;
-    if (a->fresh && a->corrections == 1) s->fresh_rate *= 0.8;
+    if (a->fresh && a->corrections == 1 && s->fresh_rate > rate) s->fresh_rate *= 0.8;
   }
   if (expects && !s->has_matrix) s->later_rate = -1.0;
   return GO_ON;

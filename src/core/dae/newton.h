@@ -132,6 +132,8 @@ void poli_newton_archive(poli_newton *newton, poli_archive *archive);
 
 /* Forgets the matrix, e.g. because the step size has changed. */
 void poli_newton_reset(poli_newton *newton);
+/* Forgets all that earlier steps have shown, as after creation: for a new start. */
+void poli_newton_restart(poli_newton *newton);
 
 /* Improves x (n numbers) to a solution.  After POL_OK the last call of residual or, if there is
  * one, of place was with the x returned.  On failure iteration, residual, correction, equation,

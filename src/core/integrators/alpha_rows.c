@@ -247,8 +247,11 @@ pol_status poli_alpha_rows_start(poli_alpha *s)
     r->own_axes = 1;
     status = build(s, r);
   }
-  if (!status) poli_alpha_rows_adopt(s);
-  return status;
+  if (status) return status;
+  r->pause = r->pause_length = 0;
+  poli_newton_restart(r->newton);
+  poli_alpha_rows_adopt(s);
+  return POL_OK;
 }
 
 void poli_alpha_rows_archive(poli_alpha *s, poli_archive *archive)

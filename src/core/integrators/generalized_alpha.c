@@ -309,7 +309,7 @@ static pol_status start(pol_integrator *integrator, const double *q, const doubl
   s->matrix_h = 0.0;
   for (int k = 0; k < POLI_KINDS; k++) s->calm[k] = HUGE_VAL;
   poli_predictor_clear(&s->predictor);
-  forget_matrix(s);
+  if (s->newton) poli_newton_restart(s->newton);
   pol_status status = s->rows ? poli_alpha_rows_start(s) : POL_OK;
   if (s->owned_saddle && s->newton && !status) {
     /* the stabilized form's own matrix once, in its limit h -> 0, so that no step has to allocate

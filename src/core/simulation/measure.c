@@ -327,7 +327,9 @@ pol_status poli_simulation_accept(pol_simulation *sim, long done)
   summary->max_velocity_residual = fmax(summary->max_velocity_residual, summary->velocity_residual);
   summary->max_acceleration_residual =
       fmax(summary->max_acceleration_residual, summary->acceleration_residual);
-  poli_watch_look(sim->watch, state, sim->t - sim->t_before, &summary->singular);
+  const double violated = sim->index == POL_INDEX_2 ? summary->position_residual : 0.0;
+  poli_watch_look(sim->watch, state, sim->t - sim->t_before, violated / poli_dae_length(sim->dae),
+                  &summary->singular);
   return POL_OK;
 }
 

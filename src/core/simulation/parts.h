@@ -317,8 +317,10 @@ void poli_watch_reset(poli_watch *watch);
 void poli_watch_archive(poli_watch *watch, poli_archive *archive);
 
 /* Looks at an accepted state, the result of a step of size h (0 at the start), if it is time to;
- * adds what it finds to singular.  Allocates nothing.  watch may be NULL. */
-void poli_watch_look(poli_watch *watch, const pol_state *state, double h, pol_singular *singular);
+ * adds what it finds to singular.  drift is the relative error of the positions where they drift,
+ * else 0.  Allocates nothing.  watch may be NULL. */
+void poli_watch_look(poli_watch *watch, const pol_state *state, double h, double drift,
+                     pol_singular *singular);
 
 /* Whether the last accepted state, from which a step of size h has failed, is near a singular
  * position; the constraint in words goes to where.  watch may be NULL. */

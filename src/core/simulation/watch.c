@@ -12,6 +12,11 @@
  * one.  Where a step could contain such a position, the smallest d within it is searched for on the
  * interpolated solution, and the position is singular if d falls to almost nothing there.
  *
+ * Where positions drift (index 2), the mechanism has other lengths, and one that should pass a
+ * singular position turns back shortly before it, however small the steps are.  With the relative
+ * error e of the positions its d is about sqrt(e) there, as cos(d) differs from 1 by e.  So a
+ * position is also singular if d falls far below its largest value and below twice that.
+ *
  * Where constraints are redundant, d may also vanish because of which of them were dropped.  So
  * when it has fallen far, they are chosen anew, and only what remains small is a singular position;
  * on the way into one they are not chosen again and again.  All this is done for each component of
@@ -36,6 +41,8 @@ static const double steps_ahead = 2.0;        /* within which d would vanish */
 static const double steps_of_look = 10.0;     /* the same, for a closer look at its rate */
 static const double near_distance = 1e-3;     /* of all distances up to 1 */
 static const double singular_distance = 1e-7; /* at a singular position, to round-off */
+static const double roots_of_drift = 2.0;     /* the same, where positions drift: of sqrt(drift), */
+static const double hidden_below = 0.3;       /* and of the largest distance so far */
 static const double coarse_turn = 0.1;        /* rotation of a body in a coarse step */
 static const double almost_nothing = 0.1;     /* of the distances aside in a coarse step */
 
@@ -47,6 +54,7 @@ typedef struct loop {
   double t, distance; /* of the last look */
   double rate;        /* at which the distance has fallen since the one before */
   double closing;     /* the same of all constraints, relative to their distances; the largest */
+  double largest;     /* distance so far */
   double chosen;      /* the largest distance since the redundant constraints were chosen */
   double futile;      /* the distance at which no better choice was found, 0 if it is left behind */
   int inside;         /* a position has been reported, */
@@ -70,6 +78,7 @@ struct poli_watch {
   double *ahead;        /* nq + nv: a configuration, an increment */
   unsigned char *trial; /* m: another choice */
   double due;           /* the time of the next look at one of them */
+  double hidden;        /* smallest distance that the drift of positions leaves at a position */
 };
 
 pol_status poli_watch_create(poli_watch **watch, const pol_formulation *formulation,
@@ -312,7 +321,10 @@ static void judge(poli_watch *w, const pol_state *state, int c, double h, pol_si
   }
   /* the time at which d would vanish, or was smallest */
   double t = l->t;
-  int constraint = l->constraint, found = l->distance <= singular_distance;
+  int constraint = l->constraint;
+  l->largest = fmax(l->largest, l->distance);
+  const double hidden = fmin(w->hidden, hidden_below * l->largest);
+  int found = l->distance <= fmax(singular_distance, hidden);
   if (!found && is_coarse && l->distance < 2.0 * turn)
     found = has_passed(w, state, c, h, &t, &constraint);
   else if (!found && !is_coarse && is_reached(l, h)) {
@@ -337,10 +349,12 @@ static void judge(poli_watch *w, const pol_state *state, int c, double h, pol_si
   l->due = state->t + h * fmin(fmax(wait, later), MAX_PAUSE);
 }
 
-void poli_watch_look(poli_watch *watch, const pol_state *state, double h, pol_singular *singular)
+void poli_watch_look(poli_watch *watch, const pol_state *state, double h, double drift,
+                     pol_singular *singular)
 {
   poli_watch *w = watch;
   if (!w || state->t < w->due) return;
+  w->hidden = roots_of_drift * sqrt(drift);
   for (int c = 0; c < w->num_loops; c++) {
     w->wanted[c] = w->loops[c].due <= state->t;
     if (w->wanted[c]) w->loops[c].fastest = 0.0;
