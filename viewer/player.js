@@ -99,13 +99,13 @@ function showNote() {
 }
 
 function showTime() {
-  const text = player.time.toFixed(timeDigits);
-  $('time').value = `${text} / ${duration.toFixed(timeDigits)} s`;
+  const text = player.time.toFixed(timeDigits), unit = scene.axis.unit && ` ${scene.axis.unit}`;
+  $('time').value = `${text} / ${duration.toFixed(timeDigits)}${unit}`;
   $('scrub').value = String(frameAt(player.time));
   if (player.playing) return; // else screen readers would read all the time
-  $('scrub').setAttribute('aria-valuetext', `${text} s`);
+  $('scrub').setAttribute('aria-valuetext', `${text}${unit}`);
   $('plot').setAttribute('aria-valuenow', text);
-  $('plot').setAttribute('aria-valuetext', `${text} s`);
+  $('plot').setAttribute('aria-valuetext', `${text}${unit}`);
 }
 
 function showCompass() {

@@ -143,7 +143,7 @@ class Plot {
     c.textBaseline = 'top';
     list.forEach((t, i) => { if (t <= duration * (1 + 1e-6)) c.fillText(texts[i], Math.min(this.xOf(t), this.right - 0.5 * c.measureText(texts[i]).width), this.bottom + 5); });
     c.textAlign = 'right';
-    c.fillText('time in s', this.right, this.bottom + 18);
+    c.fillText(scene.axis.unit ? `${scene.axis.name} in ${scene.axis.unit}` : scene.axis.name, this.right, this.bottom + 18);
   }
 
   /** The curves of a unit, their range and its ticks. */

@@ -454,7 +454,7 @@ void cli_rows_open(cli_rows *rows, const cli_analysis *a, const char *path, cons
   rows->status = text != NULL ? POL_OK : POL_NO_MEMORY;
   if (rows->status == POL_OK)
     rows->status = pol_simulation_create(&rows->simulation, a->model->mechanism, &settings, NULL);
-  if (rows->status == POL_OK && strcmp(kind, "static") == 0)
+  if (rows->status == POL_OK && strcmp(kind, "mode") != 0)
     rows->status = pol_simulation_hold_loads(rows->simulation, a->t, 1.0);
   if (rows->status == POL_OK) rows->status = pol_record_create(&rows->record, rows->simulation);
   errno = 0;

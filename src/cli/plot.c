@@ -658,6 +658,18 @@ static pol_status describe_panel(plot *p, int panel, int first, int end)
   return POL_OK;
 }
 
+/* What the channel t is: time, or what the rows of equilibria follow. */
+static const char *time_name(const pol_result *result)
+{
+  const char *text = pol_result_about(result)->settings, *analysis = "", *name = "time";
+  json_t *settings = text != NULL ? json_loads(text, 0, NULL) : NULL;
+  if (settings != NULL) json_unpack(settings, "{s?s}", "analysis", &analysis);
+  if (strcmp(analysis, "static") == 0) name = "load factor";
+  if (strcmp(analysis, "path") == 0) name = "length of the path";
+  json_decref(settings);
+  return name;
+}
+
 static pol_status make_figure(plot *p)
 {
   pol_figure *figure = &p->figure;
@@ -665,7 +677,7 @@ static pol_status make_figure(plot *p)
   p->panels = calloc((size_t)p->num_panels, sizeof *p->panels);
   p->panel_labels = calloc((size_t)p->num_panels, sizeof *p->panel_labels);
   const pol_result *result = p->results[0];
-  const char *name = strcmp(p->x_name, "t") == 0 ? "time" : p->x_name;
+  const char *name = strcmp(p->x_name, "t") == 0 ? time_name(result) : p->x_name;
   const char *unit = pol_result_channel(result, pol_result_find_channel(result, p->x_name))->unit;
   if (p->args->fft) name = "frequency", unit = "Hz";
   p->x_label = label_with_unit(name, (int)strlen(name), unit);

@@ -356,7 +356,9 @@ static int solve(cli_analysis *a)
     return cli_refuse_one(a->command, args->json, "--frame", args->frame,
                           "must not be given with --arc-length or --buckling");
   cli_catch_signals();
-  if (args->out != NULL) cli_rows_open(&rows, a, args->out, "static", 0, 0.0);
+  if (args->out != NULL)
+    cli_rows_open(&rows, a, args->out, args->arc_length || args->buckling ? "path" : "static", 0,
+                  0.0);
   pol_status status = rows.status;
   if (status == POL_OK) status = find(a, steps, &rows, &found, &path, &failure);
   if (args->out != NULL)

@@ -460,6 +460,68 @@ static void errors_name_their_place(void **state)
   }
 }
 
+/* A wrong beam has one error: what refers to its nodes and markers has none, nor has the rest of
+ * the beam. */
+static void a_wrong_beam_has_one_error(void **state)
+{
+  (void)state;
+#define LINE "\"points\": [[0, 0, 0], [1, 0, 0]], "
+#define OVERFLOW                                                                                   \
+  "must give nodes a finite position, mass and inertia above zero at the given points: numbers "   \
+  "overflow"
+  static const struct {
+    const char *beam, *path, *rule;
+  } cases[] = {
+      {"\"points\": [[0, 0, 0], [0, 0, 0]], " SQUARE, "beams[0].points[1]",
+       "must not be the point before it"},
+      {"\"points\": [[0, 0, 0], [1e200, 0, 0]], " SQUARE, "beams[0].section", OVERFLOW},
+      {"\"points\": [[0, 0, 0], [1e-320, 0, 0]], " SQUARE, "beams[0].section", OVERFLOW},
+      {LINE "\"section\": {\"type\": \"rectangle\", \"width\": 0, \"height\": 1}, "
+            "\"material\": {\"young\": 1, \"density\": 1}",
+       "beams[0].section.width", "must be a positive number"},
+      {LINE
+       "\"section\": {\"type\": \"stiffness\", \"stiffness\": [1, 1, 1, 1, 1, 1], \"mass\": 1, "
+       "\"inertia\": [0.01, 0.001, 0.001]}",
+       "beams[0].section",
+       "must have no principal moment above the sum of the other two (0.00125 > 0.00028776 + "
+       "0.00028776): no rigid body has one"},
+      {LINE "\"start\": \"b_0\", " SQUARE, "beams[0].start",
+       "must be another body than the node that it holds"},
+      {LINE "\"end\": \"b_4\", " SQUARE, "beams[0].end",
+       "must be another body than the node that it holds"},
+      {LINE "\"markers\": [{\"name\": \"b_first\", \"at\": 0.5}], " SQUARE,
+       "beams[0].markers[0].name", "must be unique: markers[0] has the same name"},
+      {LINE "\"loads\": [{\"name\": \"w\", \"force\": [0, 0, 1]}, {\"name\": \"w\", \"force\": "
+            "[0, 0, 1]}], " SQUARE,
+       "beams[0].loads[1].name", "must be unique: forces[5] has the same name"},
+      {LINE SQUARE "}, {\"name\": \"b\", \"elements\": 4, " LINE SQUARE, "beams[1].name",
+       "must be unique: bodies[0] has the same name"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char text[4000];
+    pol_errors errors = {0};
+    pol_model *model = NULL;
+    snprintf(text, sizeof text,
+             "{\"beams\": [{\"name\": \"b\", \"elements\": 4, %s}], \"joints\": ["
+             "{\"name\": \"i\", \"type\": \"revolute\", \"bodies\": [\"ground\", \"b_4\"], "
+             "\"point\": [1, 0, 0], \"axis\": [0, 0, 1]}, "
+             "{\"name\": \"j\", \"type\": \"fixed\", \"bodies\": [\"b_3\", \"b_1\"], \"point\": "
+             "[1, 0, 0]}, "
+             "{\"name\": \"k\", \"type\": \"spherical\", \"markers\": [\"b_first\", "
+             "\"b_last\"]}], \"forces\": [{\"name\": \"s\", \"type\": \"spring-damper\", "
+             "\"bodies\": [\"ground\", \"b_4\"], \"points_global\": [[0, 0, 0], [1, 0, 1]], "
+             "\"stiffness\": 1}], \"simulation\": {\"step\": 1, \"end\": 1}}",
+             cases[i].beam);
+    assert_int_equal(pol_model_read_text(&model, text, 0, NULL, &errors), POL_BAD_ARGUMENT);
+    for (int k = 0; k < errors.count && errors.count != 1; k++)
+      print_error("%s: %s\n", errors.items[k].path, errors.items[k].rule);
+    assert_int_equal(errors.count, 1);
+    assert_string_equal(errors.items[0].path, cases[i].path);
+    assert_string_equal(errors.items[0].rule, cases[i].rule);
+    pol_errors_clear(&errors);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -472,6 +534,7 @@ int main(void)
       cmocka_unit_test(sections_may_be_twisted_and_off_the_line),
       cmocka_unit_test(includes_move_beams),
       cmocka_unit_test(errors_name_their_place),
+      cmocka_unit_test(a_wrong_beam_has_one_error),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -61,6 +61,29 @@ class FirstPlot(PageTest):
         self.assertEqual(self.plotted("m1.html"), ["hub.angle"])  # the wheel turns, and nothing else moves
 
 
+
+class Equilibria(PageTest):
+    """Their rows follow the load factor or the length of a path, not time."""
+
+    def shown(self, *options):
+        """The name of the axis and the time on the page."""
+        polhode("static", model_file("beams/lee_frame"), *options, "--out", "eq.h5", "--quiet")
+        polhode("view", "eq.h5", "--quiet")
+        self.open("eq.html")
+        name = self.browser.run("JSON.parse(document.getElementById('scene').textContent).axis.name")
+        return name, self.browser.run("document.getElementById('time').value")
+
+    def test_load_steps_have_the_load_factor(self):
+        name, time = self.shown("--steps", "4", "--param", "P=1")
+        self.assertEqual(name, "load factor")
+        self.assertTrue(time.endswith(" / 1.000"), time)
+
+    def test_paths_have_their_length(self):
+        name, time = self.shown("--arc-length")
+        self.assertEqual(name, "length of the path")
+        self.assertNotIn("s", time)
+
+
 class Traveling(PageTest):
     def test_the_view_goes_along_with_a_bicycle(self):
         self.open(page_of("meijaard-2007/bicycle", "--end", "3"))

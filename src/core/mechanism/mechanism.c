@@ -404,6 +404,17 @@ static void place_marker(const pol_mechanism *mechanism, const double point[3], 
     pol_quat_multiply(inverse, q, marker->rotation);
 }
 
+/* Whether a body has a position and a rotation; one that has errors of its own may have none. */
+static int is_placed(const pol_mechanism *mechanism, int index)
+{
+  if (index == POL_GROUND) return 1;
+  const pol_body *body = pol_mechanism_body(mechanism, index);
+  int finite = 1;
+  for (int i = 0; i < 3; i++) finite = finite && isfinite(body->position[i]);
+  const double *q = body->rotation;
+  return finite && fabs(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3] - 1.0) < 0.5;
+}
+
 pol_status pol_mechanism_add_marker_at(pol_mechanism *mechanism, const char *name, int body,
                                        const double point[3], const double rotation[4], int *index)
 {
@@ -411,7 +422,8 @@ pol_status pol_mechanism_add_marker_at(pol_mechanism *mechanism, const char *nam
   pol_marker marker = pol_marker_default();
   marker.name = name;
   marker.body = body;
-  if (body >= POL_GROUND && body < pol_mechanism_num_bodies(mechanism))
+  if (body >= POL_GROUND && body < pol_mechanism_num_bodies(mechanism) &&
+      is_placed(mechanism, body))
     place_marker(mechanism, point, rotation, &marker);
   return pol_mechanism_add_marker(mechanism, &marker, index);
 }
@@ -506,13 +518,14 @@ pol_status pol_mechanism_add_joint_at(pol_mechanism *mechanism, const pol_joint 
     } else {
       poli_turn_z_to(x, q);
     }
-  } else if (body_a != POL_GROUND) {
+  } else if (body_a != POL_GROUND && is_placed(mechanism, body_a)) {
     memcpy(q, pol_mechanism_body(mechanism, body_a)->rotation, sizeof q);
   }
   for (int i = 0; i < 2; i++) {
     marker[i] = pol_marker_default();
     marker[i].body = bodies[i];
     /* the first body's own axes need no rounding */
+    if (!is_placed(mechanism, bodies[i])) continue; /* that body's errors are reported */
     place_marker(mechanism, point, i == 0 && !axis ? NULL : q, &marker[i]);
     for (int j = 0; j < 3; j++) {
       if (isfinite(marker[i].position[j])) continue;

@@ -57,6 +57,8 @@ static const quantity marker_quantities[] = {
 enum { NUM_MARKER_QUANTITIES = sizeof marker_quantities / sizeof marker_quantities[0] };
 
 static const pol_channel time_channel = {"t", "s", "", "", "t"};
+/* The same of equilibria, whose rows follow a load factor or the length of a path. */
+static const pol_channel load_channel = {"t", "1", "", "", "t"};
 /* When the reactions of a row belong to another time than the rest of it. */
 static const pol_channel reactions_time = {"t_reactions", "s", "", "", "t_reactions"};
 
@@ -221,7 +223,7 @@ static size_t add_all(pol_record *record)
   const pol_mechanism *mechanism = pol_formulation_mechanism(formulation);
   size_t used = 0;
   record->count = 0;
-  add_total(record, &time_channel);
+  add_total(record, record->simulation->held ? &load_channel : &time_channel);
   for (int b = 0; b < pol_mechanism_num_bodies(mechanism); b++) {
     const pol_body *body = pol_mechanism_body(mechanism, b);
     for (const quantity *q = body_quantities; q < body_quantities + NUM_BODY_QUANTITIES; q++)

@@ -196,19 +196,43 @@ static json_t *channel_json(const void *from, int index)
                    "unit", name_json(channel->unit), "low", range->low, "high", range->high);
 }
 
+/* What its settings say that a result holds, "mode", "static" or "path"; "" for a motion.  The text
+ * belongs to *settings, which the caller frees. */
+static const char *analysis_of(const pol_result *result, json_t **settings)
+{
+  const char *analysis = "", *text = pol_result_about(result)->settings;
+  *settings = text != NULL ? json_loads(text, 0, NULL) : NULL;
+  /* settings of another kind leave the value as it is */
+  if (*settings != NULL) json_unpack(*settings, "{s?s}", "analysis", &analysis);
+  return analysis;
+}
+
+/* What follows along the rows of a result, with its unit. */
+static json_t *axis_json(const pol_result *result)
+{
+  json_t *settings;
+  const char *analysis = analysis_of(result, &settings);
+  const int is_static = strcmp(analysis, "static") == 0, is_path = strcmp(analysis, "path") == 0;
+  json_t *axis = json_pack("{s:s, s:s}", "name",
+                           is_static ? "load factor"
+                           : is_path ? "length of the path"
+                                     : "time",
+                           "unit", is_static || is_path ? "" : "s");
+  json_decref(settings);
+  return axis;
+}
+
 /* The name of the model, or `otherwise`, and the mode if the result is one of a vibration; "" if
  * there is neither. */
 static json_t *title_json(const pol_model *model, const pol_result *result, const char *otherwise)
 {
-  const char *analysis = "", *name = model->name[0] != '\0' ? model->name : otherwise,
-             *text = pol_result_about(result)->settings;
+  const char *name = model->name[0] != '\0' ? model->name : otherwise;
   int number = 0;
   double frequency = 0.0;
-  json_t *settings = text != NULL ? json_loads(text, 0, NULL) : NULL;
-  /* settings of another kind leave the values as they are */
+  json_t *settings;
+  const char *analysis = analysis_of(result, &settings);
   if (settings != NULL)
-    json_unpack(settings, "{s?s, s?i, s?F}", "analysis", &analysis, "mode", &number, "frequency",
-                &frequency);
+    json_unpack(settings, "{s?i, s?F}", "mode", &number, "frequency", &frequency);
   char *title = NULL;
   if (strcmp(analysis, "mode") == 0 && number > 0 && frequency > 0.0)
     title = poli_format("%s, mode %d, %.4g Hz", name, number, frequency);
@@ -216,6 +240,8 @@ static json_t *title_json(const pol_model *model, const pol_result *result, cons
     title = poli_format("%s, mode %d", name, number);
   else if (strcmp(analysis, "static") == 0)
     title = poli_format("%s, equilibrium", name);
+  else if (strcmp(analysis, "path") == 0)
+    title = poli_format("%s, path of equilibria", name);
   else
     title = poli_format("%s", name);
   json_t *string = title != NULL ? name_json(title) : NULL;
@@ -232,10 +258,11 @@ json_t *poli_scene_json(const pol_model *model, const poli_frames *frames, const
   double gravity[3];
   pol_mechanism_gravity(mechanism, gravity);
   return json_pack(
-      "{s:s, s:s, s:o, s:o, s:I, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",            //
+      "{s:s, s:s, s:o, s:o, s:o, s:I, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",       //
       "version", pol_version(),                                                                 //
       "name", model->name,                                                                      //
       "title", title_json(model, result, title),                                                //
+      "axis", axis_json(result),                                                                //
       "gravity", numbers(gravity, 3),                                                           //
       "rows", (json_int_t)pol_result_rows(result),                                              //
       "left_out", frames->left_out,                                                             //

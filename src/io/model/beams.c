@@ -183,26 +183,24 @@ pol_status poli_beam_layout(const poli_model_beam *from, pol_beam *beam, void **
 
 /* --- markers and loads ------------------------------------------------------------------------ */
 
-pol_status poli_beam_add_markers(pol_mechanism *mechanism, const poli_model_beam *from,
-                                 const pol_beam *beam, int first)
+pol_status poli_beam_add_marker(pol_mechanism *mechanism, const poli_model_beam *from,
+                                const pol_beam *beam, int first, size_t index)
 {
-  const poli_beam_marker *markers = from->markers.items;
+  const poli_beam_marker *given = (const poli_beam_marker *)from->markers.items + index;
   poli_beam_line *line = NULL;
-  pol_status status = from->markers.count > 0 ? poli_beam_line_create(&line, from) : POL_OK;
-  for (size_t i = 0; i < from->markers.count && !status; i++) {
-    const double at = poli_beam_marker_at(line, &markers[i]);
-    pol_marker marker = pol_marker_default();
-    double s = 0.0;
-    int k = 0; /* the node that is there: the nearest */
-    while (k + 1 < beam->num_nodes && s + 0.5 * beam->lengths[k] < at) s += beam->lengths[k++];
-    marker.name = markers[i].name;
-    marker.body = first + k;
-    poli_beam_center(beam, k, marker.position);
-    poli_v3_scale(-1.0, marker.position, marker.position);
-    status = pol_mechanism_add_marker(mechanism, &marker, NULL);
-  }
+  const pol_status status = poli_beam_line_create(&line, from);
+  if (status) return status;
+  const double at = poli_beam_marker_at(line, given);
   poli_beam_line_free(&line);
-  return status;
+  pol_marker marker = pol_marker_default();
+  double s = 0.0;
+  int k = 0; /* the node that is there: the nearest */
+  while (k + 1 < beam->num_nodes && s + 0.5 * beam->lengths[k] < at) s += beam->lengths[k++];
+  marker.name = given->name;
+  marker.body = first + k;
+  poli_beam_center(beam, k, marker.position);
+  poli_v3_scale(-1.0, marker.position, marker.position);
+  return pol_mechanism_add_marker(mechanism, &marker, NULL);
 }
 
 /* The loaded part of the half elements beside a node: its length, its middle from the node, and the

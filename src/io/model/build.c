@@ -13,6 +13,7 @@
 #include <polhode/lie.h>
 
 #include "base/arena.h"
+#include "base/errors.h"
 #include "io/model/parts.h"
 #include "lie/small.h"
 #include "mechanism/builder.h"
@@ -408,57 +409,144 @@ static pol_status add_coupling(builder *b, const pol_coupling *from)
   return pol_mechanism_add_coupling(b->mechanism, &coupling, NULL);
 }
 
-/* What beams add to the elements of one kind: nodes, clamps and beam elements. */
+/* Bodies that stand for nodes from number k on, so that references to them and to what follows are
+ * right: their beam has errors.  No two are at the same point. */
+static pol_status add_stand_ins(builder *b, const poli_model_beam *from, int k)
+{
+  pol_body body = pol_body_default();
+  pol_status status = POL_OK;
+  body.name = "?";
+  for (; k <= from->elements && from->elements > 0 && status != POL_NO_MEMORY; k++) {
+    body.position[0] = 0.1 + k;
+    status = pol_mechanism_add_body(b->mechanism, &body, NULL);
+  }
+  pol_errors_clear(&b->found);
+  return status == POL_NO_MEMORY ? status : POL_OK;
+}
+
+/* The same for its markers: those of its ends, and those along it. */
+static pol_status add_stand_in_markers(builder *b, const poli_model_beam *from, int first)
+{
+  pol_status status = POL_OK;
+  for (size_t i = 0; i < from->markers.count + 2 && status != POL_NO_MEMORY; i++) {
+    pol_marker marker = pol_marker_default();
+    marker.name = "?";
+    marker.body = first + (i == 1 ? from->elements : 0);
+    marker.position[1] = 0.1 * (double)i;
+    if (from->elements > 0) status = pol_mechanism_add_marker(b->mechanism, &marker, NULL);
+  }
+  pol_errors_clear(&b->found);
+  return status == POL_NO_MEMORY ? status : POL_OK;
+}
+
+/* The nodes of a beam.  If one is wrong, the first error is reported, and the rest of the beam is
+ * left out: it could only repeat it. */
+static pol_status add_beam_nodes(builder *b, const poli_place *place, poli_model_beam *from,
+                                 const pol_beam *beam)
+{
+  const int before = pol_mechanism_num_bodies(b->mechanism);
+  if (!from->is_sound) return add_stand_ins(b, from, 0);
+  const pol_status status = poli_beam_add_nodes(b->mechanism, beam);
+  if (status != POL_BAD_ARGUMENT) return status;
+  while (b->found.count > 1) poli_errors_remove(&b->found, b->found.count - 1);
+  const pol_error *error = b->found.items;
+  const poli_place section = poli_place_key(place, "section");
+  if (b->found.count > 0 && strcmp(error->path, "name") != 0 && !strstr(error->rule, "principal"))
+    poli_report(b->reader, &section, "",
+                "must give nodes a finite position, mass and inertia above zero at the given "
+                "points: numbers overflow");
+  else
+    pass_on(b, place, POLI_BODIES, &poli_beam_kind, "");
+  from->is_sound = 0;
+  return add_stand_ins(b, from, pol_mechanism_num_bodies(b->mechanism) - before);
+}
+
+/* The joints that clamp its ends. */
+static pol_status add_clamps(builder *b, const poli_place *place, const poli_model_beam *from,
+                             const pol_beam *beam, int first)
+{
+  pol_status status = POL_OK;
+  for (int end = 0; end < 2 && status != POL_NO_MEMORY; end++) {
+    const int node = end == 0 ? 0 : beam->num_nodes - 1;
+    const poli_place key = poli_place_key(place, end == 0 ? "start" : "end");
+    if (from->ends[end] == POL_NOT_FOUND) continue;
+    if (from->ends[end] == first + node) {
+      poli_report(b->reader, &key, "", "must be another body than the node that it holds");
+      continue;
+    }
+    char *name = poli_format(end == 0 ? "%s_start" : "%s_end", from->name);
+    pol_joint clamp = pol_joint_default();
+    clamp.name = name;
+    status = name ? pol_mechanism_add_joint_at(b->mechanism, &clamp, from->ends[end], first + node,
+                                               beam->positions + 3 * node, NULL, NULL)
+                  : POL_NO_MEMORY;
+    free(name);
+  }
+  return status;
+}
+
+/* Its loads, each with its own errors. */
+static pol_status add_loads(builder *b, const poli_place *place, const poli_model_beam *from,
+                            const pol_beam *beam, int first)
+{
+  const poli_place list = poli_place_key(place, "loads");
+  const poli_beam_load *loads = from->loads.items;
+  pol_status status = POL_OK;
+  for (size_t k = 0; k < from->loads.count && status != POL_NO_MEMORY; k++) {
+    const poli_place load = poli_place_item(&list, k);
+    pol_function scale;
+    double *numbers = NULL;
+    status = loads[k].scale.given ? make_function(&loads[k].scale, &scale, &numbers) : POL_OK;
+    if (!status)
+      status = poli_beam_add_load(b->mechanism, &loads[k], beam, first,
+                                  loads[k].scale.given ? &scale : NULL);
+    free(numbers);
+    pass_on(b, &load, POLI_FORCES, &poli_beam_kind, "");
+  }
+  return status;
+}
+
+/* The markers of its ends and those along it. */
+static pol_status add_beam_markers(builder *b, const poli_place *place, const poli_model_beam *from,
+                                   const pol_beam *beam, int first)
+{
+  const poli_place list = poli_place_key(place, "markers");
+  if (!from->is_sound) return add_stand_in_markers(b, from, first);
+  pol_status status = poli_beam_add_ends(b->mechanism, beam, first);
+  pass_on(b, place, POLI_MARKERS, &poli_beam_kind, "");
+  for (size_t i = 0; i < from->markers.count && status != POL_NO_MEMORY; i++) {
+    const poli_place marker = poli_place_item(&list, i);
+    status = poli_beam_add_marker(b->mechanism, from, beam, first, i);
+    pass_on(b, &marker, POLI_MARKERS, &poli_beam_kind, "");
+  }
+  return status;
+}
+
+/* What beams add to the elements of one kind: nodes, markers, clamps, elements and loads. */
 static void add_beams(builder *b, const poli_place *top, const poli_model_data *data,
                       poli_element element)
 {
   const poli_place objects = poli_place_key(top, "beams");
-  const poli_model_beam *from = data->beams.items;
+  poli_model_beam *from = data->beams.items;
   int first = (int)data->bodies.count;
   for (size_t i = 0; i < data->beams.count && b->reader->status == POL_OK; i++, from++) {
     const poli_place place = poli_place_item(&objects, i);
     pol_beam beam;
     void *memory = NULL;
-    pol_status status = POL_OK;
-    if (from->is_sound) status = poli_beam_layout(from, &beam, &memory);
-    if (!from->is_sound && element == POLI_BODIES) /* names of its nodes are known all the same */
-      for (int k = 0; k <= from->elements && from->elements > 0 && status != POL_NO_MEMORY; k++)
-        status = pol_mechanism_add_body(b->mechanism, &(pol_body){.name = "?"}, NULL);
-    pol_errors_clear(&b->found);
-    if (status == POL_OK && from->is_sound && element == POLI_BODIES)
-      status = poli_beam_add_nodes(b->mechanism, &beam);
-    if (status == POL_OK && from->is_sound && element == POLI_MARKERS)
-      status = poli_beam_add_ends(b->mechanism, &beam, first);
-    if (status == POL_OK && from->is_sound && element == POLI_MARKERS)
-      status = poli_beam_add_markers(b->mechanism, from, &beam, first);
-    if (status == POL_OK && from->is_sound && element == POLI_FORCES)
+    pol_status status = from->is_sound ? poli_beam_layout(from, &beam, &memory) : POL_OK;
+    if (status == POL_OK && element == POLI_BODIES)
+      status = add_beam_nodes(b, &place, from, &beam);
+    else if (status == POL_OK && element == POLI_MARKERS)
+      status = add_beam_markers(b, &place, from, &beam, first);
+    else if (status == POL_OK && from->is_sound && element == POLI_JOINTS)
+      status = add_clamps(b, &place, from, &beam, first);
+    else if (status == POL_OK && from->is_sound && element == POLI_FORCES)
       status = poli_beam_add_elements(b->mechanism, &beam, first);
-    const poli_beam_load *loads = from->loads.items;
-    for (size_t k = 0; k < from->loads.count && element == POLI_FORCES; k++) {
-      pol_function scale;
-      double *numbers = NULL;
-      if (status || !from->is_sound) break;
-      if (loads[k].scale.given) status = make_function(&loads[k].scale, &scale, &numbers);
-      if (!status)
-        status = poli_beam_add_load(b->mechanism, &loads[k], &beam, first,
-                                    loads[k].scale.given ? &scale : NULL);
-      free(numbers);
-    }
-    for (int end = 0; end < 2 && element == POLI_JOINTS; end++) {
-      const int node = end == 0 ? 0 : beam.num_nodes - 1;
-      if (status || !from->is_sound || from->ends[end] == POL_NOT_FOUND) continue;
-      char *name = poli_format(end == 0 ? "%s_start" : "%s_end", from->name);
-      pol_joint clamp = pol_joint_default();
-      clamp.name = name;
-      status = name
-                   ? pol_mechanism_add_joint_at(b->mechanism, &clamp, from->ends[end], first + node,
-                                                beam.positions + 3 * node, NULL, NULL)
-                   : POL_NO_MEMORY;
-      free(name);
-    }
+    pass_on(b, &place, element, &poli_beam_kind, "");
+    if (status == POL_OK && from->is_sound && element == POLI_FORCES)
+      status = add_loads(b, &place, from, &beam, first);
     free(memory);
     if (status != POL_OK && status != POL_BAD_ARGUMENT) b->reader->status = status;
-    pass_on(b, &place, element, &poli_beam_kind, "");
     first += from->elements + 1;
   }
 }

@@ -526,10 +526,10 @@ void poli_add_controllers(poli_reader *reader, const poli_place *top, const poli
 /* The nodes of a beam, from its keys (beams.c); the lists belong to *memory, which the caller
  * frees. The beam is sound. */
 pol_status poli_beam_layout(const poli_model_beam *from, pol_beam *beam, void **memory);
-/* Adds the markers of a beam, and one of its loads as forces on its nodes; first is the index of
- * the first node, scale may be NULL. */
-pol_status poli_beam_add_markers(pol_mechanism *mechanism, const poli_model_beam *from,
-                                 const pol_beam *beam, int first);
+/* Adds one of the markers of a beam, and one of its loads as forces on its nodes; first is the
+ * index of the first node, scale may be NULL. */
+pol_status poli_beam_add_marker(pol_mechanism *mechanism, const poli_model_beam *from,
+                                const pol_beam *beam, int first, size_t index);
 pol_status poli_beam_add_load(pol_mechanism *mechanism, const poli_beam_load *load,
                               const pol_beam *beam, int first, const pol_function *scale);
 
