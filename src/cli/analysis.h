@@ -87,7 +87,8 @@ typedef struct cli_rows {
 /* Refuses names of result files that do not end in .h5 or .csv, or name an input. */
 int cli_rows_check(const cli_analysis *a, const char *path);
 /* Opens a result; `kind` is what it holds, for its settings: "mode" with its number and its
- * frequency in Hz (0: none), "static" over a load factor, "path" over the length of a path.  Errors are kept in rows->status. */
+ * frequency in Hz (0: none), "static" over a load factor, "path" over the length of a path.  Errors
+ * are kept in rows->status. */
 void cli_rows_open(cli_rows *rows, const cli_analysis *a, const char *path, const char *kind,
                    int number, double frequency);
 /* Writes a row with this state, at a time that is not that of the state. */

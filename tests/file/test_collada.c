@@ -42,7 +42,7 @@
   "</mesh></geometry></library_geometries>\n"
 #define NODES(nodes)                                                                               \
   "<library_visual_scenes><visual_scene id='all'>" nodes "</visual_scene></"                       \
-                                                         "library_visual_scenes>\n"
+  "library_visual_scenes>\n"
 #define SCENE "<scene><instance_visual_scene url='#all'/></scene></COLLADA>\n"
 #define ONE "<instance_geometry url='#cube'/>"
 #define TRIANGLES                                                                                  \
@@ -215,21 +215,12 @@ static void test_errors(void **state)
   assert_refused(CUBE("1", "<node id='a'>" ONE "<instance_node url='#a'/></node>"),
                  "contain themselves");
   /* ten nodes of ten nodes of ... */
-  assert_refused(
-      CUBE("1",
-           "<node id='a'>" NESTED("<instance_node url='#b'/>") "</node><node id='b'>" NESTED("<inst"
-                                                                                             "ance_"
-                                                                                             "node "
-                                                                                             "url='"
-                                                                                             "#c'/"
-                                                                                             ">") "</node><node id='c'>" NESTED("<instance_node url='#d'/>") "</node><node id='d'>" NESTED(
-               "<instance_node url='#e'/>") "</node><node id='e'>" NESTED("<instance_node "
-                                                                          "url='#f'/>") "</"
-                                                                                        "node><"
-                                                                                        "node "
-                                                                                        "id='f'"
-                                                                                        ">" NESTED("<instance_node url='#g'/>") "</node><node id='g'/>"),
-      "too many nodes");
+#define LEVEL(name, next)                                                                          \
+  "<node id='" name "'>" NESTED("<instance_node url='#" next "'/>") "</node>"
+  assert_refused(CUBE("1", LEVEL("a", "b") LEVEL("b", "c") LEVEL("c", "d") LEVEL("d", "e")
+                               LEVEL("e", "f") LEVEL("f", "g") "<node id='g'/>"),
+                 "too many nodes");
+#undef LEVEL
   assert_refused(PRIMITIVE("<triangles>" VERTEX "<p>0 1 8</p></triangles>"),
                  "<p> has the index 8, but there are 8 points");
   assert_refused(PRIMITIVE("<triangles>" VERTEX "<p>0 1 -1</p></triangles>"), "the index -1");
