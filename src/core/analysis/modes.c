@@ -298,7 +298,7 @@ static int is_stiff_structure(const pol_analysis *a)
   return beams >= 5;
 }
 
-/* Room for the modes that are found and for the answers. */
+/* Room for the modes that are found and for their results. */
 static pol_status take_room(pol_modes *modes, int count, found *f)
 {
   const pol_analysis *a = modes->analysis;
