@@ -1,14 +1,14 @@
 /* Large mechanisms with closed loops: steps per second, memory and what a step consists of.
  *
- *     large [--csv FILE] [--rounds N] [MODEL SIZE METHOD]
+ *     large [--csv FILE] [--rounds N] [MODEL SIZE METHOD [STEP]]
  *
  * four-bars SIZE: coupled four-bars of hinges, as in the IFToMM benchmark, 10 s with steps of 1 ms
  *                 through all flat positions.
  * net SIZE:       SIZE x SIZE meshes of rods with ball joints, hung up at a corner.
  * vehicles SIZE:  so many tracked vehicles: a hull on springs, 16 wheels, two tracks of 64 links
  * that hinges close to loops, and a spring from each link to a wheel. METHOD is geom1 or rattle;
- * steps of 1 ms with all that a simulation measures of them.  Without a model all rows of the table
- * are run, each in a process of its own, so that memory is its own. */
+ * steps of 1 ms, or STEP in seconds, with all that a simulation measures of them.  Without a model
+ * all rows of the table are run, each in a process of its own, so that memory is its own. */
 #include "measure.h"
 
 #include <sys/resource.h>
@@ -239,7 +239,7 @@ static double memory_in_mb(void)
 
 /* Starts the model and takes steps: 10 s of four-bars, of others 0.3 s or what the budget of time
  * allows. */
-static int run(const bench_options *options, kind which, int size, const char *method)
+static int run(const bench_options *options, kind which, int size, const char *method, double step)
 {
   pol_mechanism *mechanism = make(which, size);
   pol_settings settings = pol_settings_default();
@@ -247,7 +247,7 @@ static int run(const bench_options *options, kind which, int size, const char *m
   pol_diagnostics why;
   pol_options_set_method(&settings.options, method);
   if (!strcmp(method, "geom1")) pol_options_set_rho_inf(&settings.options, 0.9);
-  settings.step = 1e-3;
+  settings.step = step;
   settings.end = which == FOUR_BARS ? 10.0 : 0.3;
   double begin = bench_now();
   if (pol_simulation_create(&simulation, mechanism, &settings, &why)) {
@@ -305,7 +305,7 @@ static int run_alone(const bench_options *options, kind which, int size, const c
 {
   const pid_t child = fork();
   int status = 1;
-  if (child == 0) _exit(run(options, which, size, method));
+  if (child == 0) _exit(run(options, which, size, method, 1e-3));
   if (child > 0) waitpid(child, &status, 0);
   return status != 0;
 }
@@ -317,12 +317,10 @@ int main(int argc, char **argv)
     int size;
   } rows[] = {{FOUR_BARS, 1}, {FOUR_BARS, 10}, {FOUR_BARS, 40}, {FOUR_BARS, 200},
               {VEHICLES, 1},  {VEHICLES, 10},  {NET, 50},       {VEHICLES, 63}};
-  int failed = 0, own = 0;
-  char *model[3] = {NULL};
-  if (argc >= 4 && argv[argc - 3][0] != '-' && argc % 2 == 0) {
-    memcpy(model, argv + argc - 3, sizeof model);
-    own = 3;
-  }
+  int failed = 0, first = 1; /* of the model's arguments, behind the options */
+  while (first < argc && argv[first][0] == '-') first += 2;
+  const int own = argc > first ? argc - first : 0;
+  char **const model = argv + first;
   bench_options options = bench_start(argc - own, argv, 1, 2.0);
   if (options.csv)
     fputs("model,size,bodies,equations,dropped,method,setup,memory,steps_per_second,"
@@ -335,11 +333,13 @@ int main(int argc, char **argv)
   if (own) {
     int which = 0;
     while (which < KINDS && strcmp(model[0], names[which]) != 0) which++;
-    if (which == KINDS || atoi(model[1]) < 1) {
-      fprintf(stderr, "bench: models are four-bars, net and vehicles, with a size from 1 on\n");
+    const double step = own == 4 ? atof(model[3]) : 1e-3;
+    if (which == KINDS || own < 3 || own > 4 || atoi(model[1]) < 1 || !(step > 0.0)) {
+      fprintf(stderr, "bench: MODEL SIZE METHOD [STEP]: four-bars, net or vehicles, a size from 1"
+                      " on, geom1 or rattle, seconds\n");
       return 2;
     }
-    return run(&options, (kind)which, atoi(model[1]), model[2]);
+    return run(&options, (kind)which, atoi(model[1]), model[2], step);
   }
   for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
     for (int rattle = 0; rattle < 2; rattle++)
