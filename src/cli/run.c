@@ -457,10 +457,13 @@ static int run(const cli_args *given)
       return cli_refuse_one("polhode run", args->json, "--checkpoint-at", args->checkpoint_at,
                             rule);
   }
-  pol_model *model;
+  pol_model *model = NULL;
   int result = cli_read_model(args, &model);
-  if (result != CLI_DONE) return result;
-  result = cli_check_model_output("polhode run", args, "--out", out, model);
+  if (result == CLI_DONE) result = cli_check_model_output("polhode run", args, "--out", out, model);
+  if (result == CLI_DONE && saved.num_times > 0 &&
+      saved.times[saved.num_times - 1] > model->settings.end)
+    result = cli_refuse_one("polhode run", args->json, "--checkpoint-at", args->checkpoint_at,
+                            "must not be after the end of the run");
   if (result == CLI_DONE)
     result = cli_check_model_output("polhode run", args, "--checkpoint", saved.path, model);
   if (result == CLI_DONE) result = cli_check_controllers(args, model);

@@ -80,14 +80,30 @@ static double energy_size(const pol_summary *summary)
   return fmax(size, fmax(fabs(work->applied), fmax(fabs(work->drives), fabs(work->dissipated))));
 }
 
+/* What round-off of the positions, the largest of which is `length`, does to the energy: bodies
+ * that fall by it, or move by it in the whole run.  At rest there is no other energy. */
+static double energy_noise(const pol_simulation *simulation, double length)
+{
+  const pol_mechanism *mechanism =
+      pol_formulation_mechanism(pol_simulation_formulation(simulation));
+  const double t = pol_simulation_summary(simulation)->t, round = round_off * length;
+  double g[3], mass = 0.0;
+  pol_mechanism_gravity(mechanism, g);
+  for (int i = 0; i < pol_mechanism_num_bodies(mechanism); i++)
+    mass += pol_mechanism_body(mechanism, i)->mass;
+  const double weight = mass * sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
+  return weight * round + (t > 0.0 ? 0.5 * mass * round * round / (t * t) : 0.0);
+}
+
 /* How far the energy, or its balance with the work done, is off: relative to the largest energy or
  * work; 0 if it is round-off. */
-static double relative_energy_error(const pol_summary *summary)
+static double relative_energy_error(const pol_simulation *simulation, double length)
 {
+  const pol_summary *summary = pol_simulation_summary(simulation);
   const double error =
       does_work(&summary->work) ? fabs(summary->energy_balance) : summary->max_energy_drift;
   const double size = energy_size(summary);
-  return error > round_off * size ? error / size : 0.0;
+  return error > fmax(round_off * size, energy_noise(simulation, length)) ? error / size : 0.0;
 }
 
 /* How accurate the end of a run is, in words; the largest position is `size`. */
@@ -112,7 +128,7 @@ static void accuracy_text(const pol_accuracy *accuracy, double size, char *text,
 static void verdict_text(const cli_outcome *outcome, double size, char *text, size_t length)
 {
   const pol_summary *summary = pol_simulation_summary(outcome->simulation);
-  const double error = relative_energy_error(summary);
+  const double error = relative_energy_error(outcome->simulation, size);
   const double end = outcome->model->settings.end;
   char time[64], accuracy[256], energy[32] = "round-off";
   snprintf(time, sizeof time, summary->t == end ? "t = %.10g s" : "t = %.10g s of %.10g s",
@@ -391,13 +407,15 @@ static void print_efforts(const pol_simulation *simulation, sizes least)
 }
 
 /* Initial and final energy; its drift, or the work that changed it. */
-static void print_energy(const pol_summary *summary)
+static void print_energy(const pol_simulation *simulation, double length)
 {
+  const pol_summary *summary = pol_simulation_summary(simulation);
   const pol_work *work = &summary->work;
   const double initial = total(&summary->initial_energy), final = total(&summary->energy);
-  const double error = relative_energy_error(summary);
+  const double error = relative_energy_error(simulation, length);
   /* the round-off of many steps adds up */
-  const double least = 10.0 * round_off * energy_size(summary);
+  const double least =
+      fmax(10.0 * round_off * energy_size(summary), energy_noise(simulation, length));
   cli_print_row("energy", "initial %.10g J, final %.10g J", shown_value(initial, least),
                 shown_value(final, least));
   if (does_work(work)) {
@@ -463,7 +481,7 @@ void cli_summary_print(const cli_outcome *outcome)
            outcome->events[i].t);
   print_rest("events", (int)(count < INT_MAX ? count : INT_MAX));
   putchar('\n');
-  print_energy(summary);
+  print_energy(outcome->simulation, size.position);
   print_constraints(outcome, least);
   char finding[256];
   for (int k = 0; k < CLI_NUM_FINDINGS; k++)

@@ -202,6 +202,22 @@ static void column_buckles_at_the_closed_form(void **state)
     if (high - low < 1e-9 * expected) break;
   }
   assert_close(low, expected, 1e-7 * expected);
+  /* the same along the path of its loads, which move nothing before */
+  pol_path_options options = pol_path_options_default();
+  options.buckling = 1;
+  options.end = 100.0;
+  for (int k = 0; k < 3; k++) {
+    static const double shares[] = {0.02, 0.4, 1.7};
+    pol_mechanism *mechanism = column(spring, shares[k] * expected, 0.0);
+    pol_analysis *analysis = analyse_at(mechanism, 0.0);
+    pol_path_report report;
+    pol_diagnostics d;
+    assert_int_equal(pol_analysis_path(analysis, &options, &report, &d), POL_OK);
+    assert_true(report.is_critical && !report.is_limit);
+    assert_close(report.load, 1.0 / shares[k], 2e-7 / shares[k]);
+    pol_analysis_free(&analysis);
+    pol_mechanism_free(&mechanism);
+  }
   /* the second and third load, when two and three directions are unstable */
   for (int mode = 1; mode <= 3; mode++) {
     const double critical = 4.0 * spring / 0.25 * pow(sin(mode * 2.0 * atan(1.0) / COLUMN), 2.0);

@@ -182,6 +182,8 @@ static void wrong_results_are_refused(void **state)
   expect("polhode run top.json --checkpoint-at 0.05,0.01 --out a.h5", 2);
   expect_text(err, "must be ascending times in s");
   expect("polhode run top.json --checkpoint-at soon --out a.h5", 2);
+  expect("polhode run top.json --end 0.1 --checkpoint-at 0.05,0.2 --out a.h5", 2);
+  expect_text(err, "--checkpoint-at = 0.05,0.2: must not be after the end of the run");
 
   /* damaged at any place: an error or the right numbers, no crash */
   char command[200];

@@ -56,6 +56,19 @@ static void the_summary_has_no_round_off(void **state)
     assert_true(json_number_value(json_array_get(at(object, "final.bodies.b.velocity"), 2)) != 0.0);
     json_decref(object);
   }
+  /* nor the balance of a body that rests all the time: all energies are round-off */
+  FILE *file = fopen("stopped.json", "w");
+  fprintf(file,
+          "{\"gravity\": [0, 0, -9.81], \"bodies\": [{\"name\": \"b\", \"mass\": 1, "
+          "\"inertia\": [1, 1, 1], \"position\": [1, 0, 0]}], \"joints\": [{\"name\": \"h\", "
+          "\"type\": \"revolute\", \"bodies\": [\"ground\", \"b\"], \"point\": [0, 0, 0], "
+          "\"axis\": [0, 1, 0], \"damping\": 0.1, \"limits\": {\"max\": 0, \"restitution\": 0}}], "
+          "\"simulation\": {\"end\": 1, \"step\": 1e-3}}");
+  fclose(file);
+  expect("polhode run stopped.json", 0);
+  expect_text(out, "; energy balance to round-off\n");
+  expect_text(out, "\nenergy          initial 0 J, final 0 J\n");
+  assert_null(strstr(out, "\nenergy balance "));
   expect("polhode run " POLHODE_SOURCE_DIR "/models/examples/friction_block.json", 0);
   expect_text(out,
               "velocity          m/s                    0                 0                 0");

@@ -93,6 +93,22 @@ static void a_given_mass_scales_the_inertia(void **state)
   pol_model_free(&model);
 }
 
+/* Two spheres as one body, in the axes of a large assembly: the distance from its origin costs the
+ * round-off of positions there, not its square. */
+static void shapes_far_from_the_origin_lose_no_digits(void **state)
+{
+  (void)state;
+  pol_model *model = read_body(
+      "\"mass\": 2, \"inertia\": \"auto\", \"shapes\": [{\"type\": \"sphere\", \"radius\": "
+      "0.0625, \"position\": [1048576, 0, 0]}, {\"type\": \"sphere\", \"radius\": 0.0625, "
+      "\"position\": [1048577, 0, 0]}]");
+  const double own = 2 * 0.4 * 0.0625 * 0.0625, far = own + 2 * 0.25;
+  const double J[9] = {own, 0, 0, 0, far, 0, 0, 0, far};
+  assert_near(pol_mechanism_body(model->mechanism, 0)->inertia, J, 9, 1e-15);
+  assert_true(model->shape_masses[0].center[0] == 1048576.5);
+  pol_model_free(&model);
+}
+
 /* An L of two boxes, turned and placed: the same as the sum by hand, and the origin becomes the
  * centre of mass. */
 static void composites_move_the_origin(void **state)
@@ -330,6 +346,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(shapes_match_closed_forms),
       cmocka_unit_test(a_given_mass_scales_the_inertia),
+      cmocka_unit_test(shapes_far_from_the_origin_lose_no_digits),
       cmocka_unit_test(composites_move_the_origin),
       cmocka_unit_test(a_sphere_of_triangles_converges),
       cmocka_unit_test(a_mesh_with_a_hole_is_exact),

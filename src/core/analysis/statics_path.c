@@ -4,15 +4,17 @@
  *
  *     K w_r + B^T .. = M a,     K w_p + B^T .. = -P,     B w_r = B w_p = 0,
  *
- * and the point is on a sphere about the one before, |d|^2 = s^2 with d = log(q0^-1 q) (Crisfield's
- * cylindrical constraint, on the group).  Rotations and displacements are taken apart, and d is an
- * eigenvector of the tangent operator of SO(3): so d/dw of |d|^2/2 is d itself, exactly, and
+ * and the point is on a sphere about the one before, |d|^2 + e^2 (p - p0)^2 = s^2 with
+ * d = log(q0^-1 q) (Crisfield's cylindrical constraint, on the group, but for a small e, by which
+ * paths go on where joints carry all loads and w_p is 0).  Rotations and displacements are taken
+ * apart, and d is an eigenvector of the tangent operator of SO(3): so d/dw of |d|^2/2 is d itself,
+ * exactly, and
  *
- *     dp = (s^2/2 - |d|^2/2 - d.w_r)/(d.w_p).
+ *     dp = (s^2/2 - |d|^2/2 - e^2 (p - p0)^2/2 - d.w_r)/(d.w_p + e^2 (p - p0)).
  *
  * The first increment of a step is along w_p, to the side of the last step.  The load turns back
- * where the rate dp/ds = +-1/|w_p| changes its sign, a path buckles where the smallest eigenvalue
- * of K does; both are found within a step by false position.
+ * where the rate dp/ds = +-1/sqrt(|w_p|^2 + e^2) changes its sign, a path buckles where the
+ * smallest eigenvalue of K does; both are found within a step by false position.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -25,6 +27,8 @@ enum { MAX_ITERATIONS = 20, MAX_STEP_HALVINGS = 20, MAX_SEARCH = 40 };
 
 /* Steps turn bodies by no more (rad), and move them by no more than a fifth of it of the length. */
 static const double most_rotation = 0.3;
+/* e^2: a load that joints carry is a motion of 0.001 rad. */
+static const double load_square = 1e-6;
 
 /* What a point has beside its configuration. */
 typedef struct point {
@@ -40,7 +44,7 @@ typedef struct path {
   pol_path_report *report;
   void *memory;
   double *loads;        /* P: nv */
-  double *tangent;      /* nv: w_p of the last point, of length 1, along the path */
+  double *tangent;      /* nv: w_p of the last point, times |rate|, along the path */
   double *back;         /* nv: the same of the point before */
   double *d, *response; /* nv */
   point from, to;       /* ends of the step */
@@ -110,8 +114,10 @@ static pol_status correct(path *p, double size, int *iterations)
     status = find_responses(p);
     if (status) break;
     pol_group_difference(&s->dae->group, p->from.state, s->a->q, p->d);
-    const double off = 0.5 * (size * size - poli_statics_product(s, p->d, p->d));
-    const double along = poli_statics_product(s, p->d, p->response);
+    const double raised = p->load - p->from.load;
+    const double off =
+        0.5 * (size * size - poli_statics_product(s, p->d, p->d) - load_square * raised * raised);
+    const double along = poli_statics_product(s, p->d, p->response) + load_square * raised;
     const double change = (off - poli_statics_product(s, p->d, s->w)) / along;
     for (int i = 0; i < s->nv; i++) s->w[i] += change * p->response[i];
     const double moved = sqrt(poli_statics_product(s, s->w, s->w));
@@ -131,8 +137,11 @@ static pol_status look_ahead(path *p, const double *last, point *at, double *tan
   poli_statics *s = &p->s;
   pol_status status = find_responses(p);
   if (status) return status;
-  const double size = sqrt(poli_statics_product(s, p->response, p->response));
-  const double side = last && poli_statics_product(s, last, p->response) < 0.0 ? -1.0 : 1.0;
+  const double size = sqrt(poli_statics_product(s, p->response, p->response) + load_square);
+  const double along =
+      last ? poli_statics_product(s, last, p->response) + load_square * (p->load - p->from.load)
+           : 1.0;
+  const double side = along < 0.0 ? -1.0 : 1.0;
   for (int i = 0; i < s->nv; i++) tangent[i] = side * p->response[i] / size;
   at->load = p->load;
   at->rate = side / size;
@@ -184,7 +193,7 @@ static pol_status search(path *p, test_of *test, double *size, point *found)
     if (!(x > a + 1e-3 * (b - a) && x < b - 1e-3 * (b - a)) || k % 4 == 3) x = 0.5 * (a + b);
     status = correct(p, x, &iterations);
     if (!status) status = look_ahead(p, p->d, found, p->tangent);
-    if (status && status != POL_SINGULAR) return status;
+    if (status && status != POL_SINGULAR && status != POL_NOT_CONVERGED) return status;
     /* where a matrix is singular to round-off the zero is near: it is approached from the start */
     const double f = status ? copysign(enough, fb) : test(p, found);
     const int is_beyond = (f < 0.0) == (fb < 0.0);
@@ -205,7 +214,8 @@ static pol_status search(path *p, test_of *test, double *size, point *found)
   }
   *size = flutters ? b : a;
   status = correct(p, *size, &iterations);
-  return status ? status : look_ahead(p, p->d, found, p->tangent);
+  if (!status) status = look_ahead(p, p->d, found, p->tangent);
+  return status || flutters || fabs(test(p, found)) <= 1e3 * enough ? status : POL_NOT_CONVERGED;
 }
 
 /* From a point next to it to the equilibrium of a given load, stable or not. */
@@ -267,9 +277,11 @@ static pol_status begin(path *p)
     return fail(p, status, "nothing resists a motion of the mechanism without loads",
                 "add springs, joints or beams that hold the mechanism without loads");
   if (status) return status;
-  if (!isfinite(p->to.rate))
+  double loads = 0.0;
+  for (int i = 0; i < s->nv; i++) loads = fmax(loads, fabs(p->loads[i]));
+  if (loads == 0.0)
     return fail(p, POL_BAD_ARGUMENT,
-                "the loads move nothing: gravity, applied forces and actuators are loads",
+                "there are no loads: gravity, applied forces and actuators are loads",
                 "add a load, or look at its scale at the time --at");
   if (p->to.test < 0.0)
     return fail(p, POL_NOT_CONVERGED, "the equilibrium without loads is unstable", NULL);
@@ -291,7 +303,9 @@ static pol_status step(path *p, double *size, int *iterations)
     if (status) continue;
     pol_group_difference(&s->dae->group, p->from.state, s->a->q, p->d);
     status = look_ahead(p, p->d, &p->to, p->tangent);
-    if (!status && poli_statics_product(s, p->back, p->tangent) < 0.5) status = POL_NOT_CONVERGED;
+    const double turned =
+        poli_statics_product(s, p->back, p->tangent) + load_square * p->from.rate * p->to.rate;
+    if (!status && turned < 0.5) status = POL_NOT_CONVERGED;
     if (!status) break;
   }
   if (status > 0) {

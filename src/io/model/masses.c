@@ -2,8 +2,9 @@
  *
  * Each shape has a volume V, a centre c and S, the integral of x x^T from its centre.  A body is
  * the sum of its shapes with their densities: mass m = sum rho V, centre c = sum rho V c_i / m, and
- * S = sum rho (R S_i R^T + V d d^T) with d = c_i - c; its inertia is trace(S) I - S.  Shapes that
- * overlap count twice.  With a given mass all densities are scaled to give it.
+ * S = sum rho (R S_i R^T + V d d^T) with d = c_i - c; its inertia is trace(S) I - S.  They are
+ * added one by one, about the centre of those before, so that shapes far from the origin lose no
+ * digits. Shapes that overlap count twice.  With a given mass all densities are scaled to give it.
  *
  * The body's origin in the file is free then: all that the file places in body axes is moved so
  * that the centre of mass becomes the origin, as the mechanism has it. */
@@ -124,26 +125,25 @@ static int shape_moments(poli_expansion *x, const poli_place *place, const poli_
 
 typedef struct sum {
   double mass, volume;
-  double first[3];  /* sum of rho V c */
-  double second[9]; /* sum of rho (S + V c c^T) */
+  double center[3];
+  double second[9]; /* sum of rho (S + V d d^T) */
 } sum;
 
 /* Adds a shape of a body, in body axes. */
 static void add_shape(const pol_shape *shape, double density, const poli_moments *m, sum *s)
 {
-  double R[9], RS[9], S[9], c[3];
+  double R[9], RS[9], S[9], d[3];
+  const double mass = density * m->volume, share = mass / (s->mass + mass);
   pol_quat_to_matrix(shape->rotation, R);
-  poli_m3_apply(R, m->center, c);
-  for (int i = 0; i < 3; i++) c[i] += shape->position[i];
+  poli_m3_apply(R, m->center, d);
+  for (int i = 0; i < 3; i++) d[i] += shape->position[i] - s->center[i];
   poli_m3_multiply(R, m->second, RS);
   poli_m3_multiply_by_transposed(RS, R, S);
-  s->mass += density * m->volume;
+  for (int i = 0; i < 9; i++)
+    s->second[i] += density * S[i] + s->mass * share * d[i / 3] * d[i % 3];
+  for (int i = 0; i < 3; i++) s->center[i] += share * d[i];
+  s->mass += mass;
   s->volume += m->volume;
-  for (int i = 0; i < 3; i++) {
-    s->first[i] += density * m->volume * c[i];
-    for (int k = 0; k < 3; k++)
-      s->second[3 * i + k] += density * (S[3 * i + k] + m->volume * c[i] * c[k]);
-  }
 }
 
 /* Moves what the file places on a body by -center, in body axes. */
@@ -198,16 +198,15 @@ static int fill_body(poli_expansion *x, const poli_place *place, poli_model_data
     return 0;
   }
   const double scale = has_density ? 1.0 : body->mass / s.mass;
-  double c[3], size = 0.0;
+  double *c = s.center, size = 0.0;
   pol_shape_mass *note = &model->shape_masses[model->num_shape_masses++];
   if (has_density) body->mass = s.mass;
-  for (int i = 0; i < 3; i++) c[i] = s.first[i] / s.mass;
   for (int i = 0; i < 3; i++) size = fmax(size, sqrt(s.second[4 * i] / s.mass));
   /* round-off of a symmetric body is no offset */
-  if (sqrt(poli_v3_dot(c, c)) <= 1e-13 * size) memset(c, 0, sizeof c);
+  if (sqrt(poli_v3_dot(c, c)) <= 1e-13 * size) memset(c, 0, sizeof s.center);
   if (!has_inertia && !body->point) {
     double S[9], trace = 0.0;
-    for (int i = 0; i < 9; i++) S[i] = scale * (s.second[i] - s.mass * c[i / 3] * c[i % 3]);
+    for (int i = 0; i < 9; i++) S[i] = scale * s.second[i];
     for (int i = 0; i < 3; i++) trace += S[4 * i];
     for (int i = 0; i < 9; i++)
       body->inertia[i] = (i % 4 == 0 ? trace : 0.0) - 0.5 * (S[i] + S[3 * (i % 3) + i / 3]);
