@@ -340,7 +340,7 @@ static void test_save(void **state)
     other = simulate(m, &settings);
     assert_int_equal(pol_simulation_load(other, bytes, size, message, sizeof message),
                      POL_BAD_ARGUMENT);
-    assert_non_null(strstr(message, "it has 1 controllers, here there are 0"));
+    assert_non_null(strstr(message, "number of controllers 1, here 0"));
     assert_int_equal(pol_simulation_add_controller(other, &c), POL_OK);
     assert_int_equal(pol_simulation_load(other, bytes, size, message, sizeof message),
                      POL_BAD_ARGUMENT);

@@ -413,7 +413,7 @@ static void damaged_and_foreign_states_are_refused(void **state)
       {{TOP, {GEOM1, FIXED, SHORT, "gravity=[0, 0, -9]"}}, "another model: gravity"},
       {{TOP, {GEOM1, FIXED, SHORT, "joints[0].name=x"}}, "another model: joint 'x'"},
       {{TOP, {GEOM1, FIXED, SHORT, "bodies[0].angular_velocity=[0, 1, 150]"}}, "initial values"},
-      {{CHAIN, {GEOM1, FIXED, SHORT}}, "another model: it has 1 bodies, here there are 20"},
+      {{CHAIN, {GEOM1, FIXED, SHORT}}, "another model: number of bodies 1, here 20"},
       {{TOP, {S "method=hht", FIXED, SHORT}}, "its method is geom1, here it is hht"},
       {{TOP, {GEOM1, FIXED, SHORT, S "rho_inf=0.8"}}, "simulation.alpha_m was"},
       {{TOP, {GEOM1, FIXED, SHORT, S "formulation=se3"}}, "its formulation is so3xr3"},

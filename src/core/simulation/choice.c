@@ -35,6 +35,10 @@ static const double most_fixed = 1.0, most_variable = 15.0, most_implicit = 5.0,
  * more of them do not help. */
 static const double most_damped = 3.0;
 
+/* Rates by which a force turns a motion by less in the whole run are round-off, of stops that are
+ * not touched or springs that weights cancel, rad. */
+static const double round_off_turn = 1e-4;
+
 /* Steps of order 4 cost about three times as much as those of order 2. */
 static const double large_enough = 0.5;
 
@@ -118,7 +122,7 @@ static int is_slow(const pol_mechanism *mechanism, const poli_pilot *found,
   const double most = !settings->variable ? most_fixed : implicit ? most_implicit : most_variable;
   const double fastest = fmax(found->damper, found->spring);
   const double other = fmax(found->other_damper, found->other_spring);
-  if (fastest == 0.0)
+  if (fastest * settings->end < round_off_turn)
     snprintf(reason, size, "%s",
              has_laws(mechanism) ? "no spring or damper acts at the start"
                                  : "there are no springs and dampers");

@@ -347,12 +347,11 @@ static int find_setting(const pol_simulation *sim, const uint64_t *saved, const 
   }
   for (int k = 0; k <= NUM_KINDS + 1; k++) {
     if (saved[COUNTS + k] == own[COUNTS + k]) continue;
-    snprintf(message, size, "it belongs to another model: it has %llu %s, here there are %llu",
-             (unsigned long long)saved[COUNTS + k],
+    snprintf(message, size, "it belongs to another model: number of %s %llu, here %llu",
              k < NUM_KINDS    ? kinds[k].many
              : k == NUM_KINDS ? "events"
                               : "controllers",
-             (unsigned long long)own[COUNTS + k]);
+             (unsigned long long)saved[COUNTS + k], (unsigned long long)own[COUNTS + k]);
     return 1;
   }
   for (int i = 0; i < num_settings; i++) {

@@ -128,11 +128,12 @@ static pol_status add_face(poli_mesh *mesh, const vertices *all, const char *tex
   return status;
 }
 
-static pol_status read_obj(poli_mesh *mesh, char *text)
+/* A wrong line is named in reason. */
+static pol_status read_obj(poli_mesh *mesh, char *text, char *reason, size_t size)
 {
   vertices all = {0};
   pol_status status = POL_OK;
-  while (status == POL_OK && *text != '\0') {
+  for (int number = 1; status == POL_OK && *text != '\0'; number++) {
     char *line = text;
     text += strcspn(text, "\n");
     if (*text != '\0') *text++ = '\0';
@@ -144,6 +145,10 @@ static pol_status read_obj(poli_mesh *mesh, char *text)
       if (status == POL_OK) memcpy((double *)all.points + 3 * all.count++, point, sizeof point);
     }
     if (strncmp(line, "f ", 2) == 0) status = add_face(mesh, &all, line + 2);
+    if (status == POL_BAD_ARGUMENT)
+      snprintf(reason, size, "line %d: %s", number,
+               *line == 'v' ? "a vertex has three numbers"
+                            : "a face has three or more of the vertices before it");
   }
   free(all.points);
   return status;
@@ -171,7 +176,7 @@ pol_status poli_mesh_read(poli_mesh *mesh, const char *path, double scale, char 
     if (is_dae)
       status = poli_collada_read(mesh, bytes, count, reason, sizeof reason);
     else if (is_obj)
-      status = read_obj(mesh, bytes);
+      status = read_obj(mesh, bytes, reason, sizeof reason);
     else if (count >= STL_HEAD &&
              count == STL_HEAD + (size_t)STL_TRIANGLE * little_endian(bytes + 80)) {
       status = POL_OK;
@@ -190,16 +195,18 @@ pol_status poli_mesh_read(poli_mesh *mesh, const char *path, double scale, char 
       status = read_text_stl(mesh, bytes);
     for (size_t i = 0; status == POL_OK && i < 3 * mesh->num_points; i++) {
       mesh->points[i] *= scale;
-      if (!(fabs(mesh->points[i]) < 1e38)) status = POL_BAD_ARGUMENT; /* pages have floats */
+      if (fabs(mesh->points[i]) < 1e38) continue; /* pages have floats */
+      snprintf(reason, sizeof reason, "a coordinate is too large or not a number");
+      status = POL_BAD_ARGUMENT;
     }
     if (status == POL_OK && (mesh->num_points == 0 || mesh->num_points % 3 != 0))
       status = POL_BAD_ARGUMENT;
-    if (status == POL_BAD_ARGUMENT && is_dae)
-      snprintf(message, size, "%.200s is not a valid Collada file: %s", path,
-               reason[0] ? reason : "a coordinate is too large");
+    const char *const format = is_dae ? "Collada" : is_obj ? "OBJ" : "STL";
+    if (status == POL_BAD_ARGUMENT && reason[0])
+      snprintf(message, size, "%.200s is not a valid %s file: %s", path, format, reason);
     else if (status == POL_BAD_ARGUMENT)
       snprintf(message, size, "%.200s contains no triangles: it is not a valid %s file", path,
-               is_obj ? "OBJ" : "STL");
+               format);
   }
   free(bytes);
   return status;

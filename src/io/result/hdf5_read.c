@@ -558,7 +558,9 @@ static pol_status read_all(pol_result *result, const char *path, char *message, 
   if (status == POL_OK) status = poli_channels_check_names(result->channels, result->count, &twice);
   if (twice != NULL) snprintf(message, size, "two channels have the same name: %.60s", twice);
   if (status == POL_OK) status = read_state_index(result, data->file);
-  return status == POL_OK ? read_events(result, data->file) : status;
+  if (status == POL_OK) status = read_events(result, data->file);
+  if (status == POL_OK && size > 0) message[0] = '\0';
+  return status;
 }
 
 pol_status poli_result_open_hdf5(pol_result *result, const char *path, char *message, size_t size)
