@@ -18,6 +18,7 @@
 
 /* A force given by a Python function; the model keeps it. */
 typedef struct core_callback {
+  char *name;         /* of the force */
   PyObject *function; /* f(t) -> force, or force and torque; reads the buffer below */
   double *motion;     /* position 3, rotation 9, velocity 3, angular velocity 3 of body and other */
   PyObject *exception; /* what the function raised, until the step has ended; else NULL */

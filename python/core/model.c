@@ -10,7 +10,7 @@ PyTypeObject *core_model_type;
  */
 
 /* Three or six numbers of what a function returned: a sequence. */
-static int read_numbers(PyObject *value, double out[6])
+static int read_numbers(const char *name, PyObject *value, double out[6])
 {
   memset(out, 0, 6 * sizeof *out);
   Py_buffer view;
@@ -25,12 +25,16 @@ static int read_numbers(PyObject *value, double out[6])
     }
     PyErr_Clear();
   }
-  PyObject *list = PySequence_Fast(value, "a force must return 3 or 6 numbers");
-  if (!list) return -1;
+  PyObject *list = PySequence_Fast(value, "");
+  if (!list) {
+    PyErr_Format(PyExc_TypeError, "force '%s' must return 3 or 6 numbers, not %R", name, value);
+    return -1;
+  }
   const Py_ssize_t count = PySequence_Size(list);
   if (count != 3 && count != 6)
     PyErr_Format(PyExc_ValueError,
-                 "a force must return 3 numbers (force) or 6 (force, torque), not %zd", count);
+                 "force '%s' must return 3 numbers (force) or 6 (force, torque), not %zd", name,
+                 count);
   for (Py_ssize_t i = 0; i < count && !PyErr_Occurred(); i++) {
     PyObject *item = PySequence_GetItem(list, i);
     out[i] = item ? PyFloat_AsDouble(item) : 0.0;
@@ -60,7 +64,7 @@ static pol_status call_force(double t, const pol_motion motion[2], double wrench
     put_motion(&motion[0], callback->motion);
     put_motion(&motion[1], callback->motion + 18);
     PyObject *value = PyObject_CallFunction(callback->function, "d", t);
-    failed = !value || read_numbers(value, f);
+    failed = !value || read_numbers(callback->name, value, f);
     Py_XDECREF(value);
     if (failed) {
       PyObject *type, *exception, *trace;
@@ -115,13 +119,16 @@ static PyObject *add_force(PyObject *object, PyObject *args)
     return NULL;
   core_callback *callback = calloc(1, sizeof *callback);
   double *motion = calloc(CORE_MOTION_SIZE, sizeof *motion);
-  if (!callback || !motion) {
+  char *own_name = strdup(name);
+  if (!callback || !motion || !own_name) {
     free(callback);
     free(motion);
+    free(own_name);
     return PyErr_NoMemory();
   }
   Py_INCREF(function);
-  *callback = (core_callback){.function = function, .motion = motion, .next = self->callbacks};
+  *callback = (core_callback){
+      .name = own_name, .function = function, .motion = motion, .next = self->callbacks};
   self->callbacks = callback;
   force.name = name;
   force.type = POL_CALLBACK_FORCE;
@@ -189,6 +196,7 @@ static void free_model(PyObject *object)
     core_callback *next = self->callbacks->next;
     Py_XDECREF(self->callbacks->function);
     Py_XDECREF(self->callbacks->exception);
+    free(self->callbacks->name);
     free(self->callbacks->motion);
     free(self->callbacks);
     self->callbacks = next;

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import copy
 import json
+import math
 import os
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Mapping, Sequence
 
@@ -18,14 +19,25 @@ ForceFunction = Callable[[float, "Motion"], Sequence[float]]
 
 
 def _plain(value: Any) -> Any:
-    """Arrays as lists, for JSON."""
+    """Arrays as lists, for JSON; numbers that it does not have (nan, inf) as texts, which the rules then refuse."""
     if hasattr(value, "tolist"):
-        return value.tolist()
+        return _plain(value.tolist())
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [_plain(item) for item in value]
     return value
+
+
+def _check(t: float, **least: tuple[int, int]) -> None:
+    """Refuses times that are no number, and counts (value, least) that are too small."""
+    if not math.isfinite(t):
+        raise ValueError(f"t must be a finite number, not {t}")
+    for name, (value, lowest) in least.items():
+        if value < lowest:
+            raise ValueError(f"{name} must be at least {lowest}, not {value}")
 
 
 class Model:
@@ -140,6 +152,8 @@ class Model:
                    for key, value in {**self._parameters, **(parameters or {})}.items()]
         changes += [f"simulation.{key.rstrip('_').replace('__', '.')}={json.dumps(_plain(value))}"
                     for key, value in (settings or {}).items()]
+        if isinstance(overrides, str) or not all(isinstance(change, str) for change in overrides):
+            raise TypeError('overrides must be a list of texts, such as ["bodies.rod.mass=3"]')
         changes += list(overrides)
         if self._path is None:
             times: dict[str, float] = {"end": 1} if "rtol" in (settings or {}) else {"end": 1, "step": 1e-3}
@@ -148,11 +162,22 @@ class Model:
         try:
             return _core.Model(source, self._path is not None, changes)
         except ModelError as error:
-            raise ModelError(error.errors, self._path or "") from None
+            errors = error.errors
+            if self._path is None:  # the lines are those of no file
+                errors = [e if e.file or not e.line else e._replace(line=0, text=e.text.removeprefix(f"line {e.line}, "))
+                          for e in errors]
+            raise ModelError(errors, self._path or "") from None
 
     def _add_functions(self, opened: Any) -> Any:
         """Adds the forces by Python functions to an opened model."""
         from .simulation import Motion
+        known = [*opened.names("bodies"), "ground"]
+        unknown = [(f"force '{name}': {key}", value) for name, body, other, _, _ in self._forces
+                   for key, value in (("body", body), ("other", other)) if value not in known]
+        if unknown:
+            rule = f"must be one of: {', '.join(known)}"
+            raise ModelError([(path, value, rule, "", path.rpartition(":")[0], 0, "", f"{path} {rule} (it is {value})")
+                              for path, value in unknown], self._path or "")
         for name, body, other, function, length in self._forces:
             motion = Motion()
             def call(t, function=function, motion=motion):
@@ -177,18 +202,21 @@ class Model:
 
     def static(self, steps: int = 1, t: float = 0.0, **parameters: float) -> Equilibrium:
         """The static equilibrium near the initial values, in so many load steps."""
+        _check(t, steps=(steps, 1))
         opened = self._add_functions(self._open(parameters=parameters))
         return Equilibrium._of(opened, *_core.static(opened, t, steps))
 
     def modes(self, count: int = 0, static: int = 0, t: float = 0.0, **parameters: float) -> list[Mode]:
         """Modes of the lowest frequencies about the initial values, or about the equilibrium that is found in
         ``static`` load steps; all of a small model if count is 0."""
+        _check(t, static=(static, 0), count=(count, 0))
         opened = self._add_functions(self._open(parameters=parameters))
         return [Mode._of(opened, *mode) for mode in _core.modes(opened, t, static, count)]
 
     def linearize(self, inputs: Sequence[str] = (), outputs: Sequence[str] = (), coordinates: Sequence[str] = (),
                   static: int = 0, t: float = 0.0, **parameters: float) -> LinearModel:
         """x' = A x + B u, y = C x + D u on independent coordinates."""
+        _check(t, static=(static, 0))
         opened = self._add_functions(self._open(parameters=parameters))
         return LinearModel._of(_core.linearize(opened, t, static, list(coordinates), list(inputs), list(outputs)))
 

@@ -55,6 +55,21 @@ class Models(unittest.TestCase):
         self.assertEqual(errors["joints[1].type"].suggestion, "revolute")
         self.assertTrue(any("rodd" in error.value for error in caught.exception.errors))
 
+    def test_numbers_that_are_not_finite_are_named(self):
+        model = pendulum().add_body("bad", mass=math.nan, inertia=np.array([1, math.inf, 1]))
+        with self.assertRaises(polhode.ModelError) as caught:
+            polhode.Simulation(model)
+        self.assertEqual({error.element for error in caught.exception.errors}, {"body 'bad'"})
+        self.assertTrue(str(caught.exception).startswith("bodies[1].mass (body 'bad') must be a positive number"))
+        self.assertEqual(caught.exception.errors[0].line, 0)  # it is in no file
+
+    def test_bodies_of_functions(self):
+        model = pendulum().add_force("drag", lambda t, motion: (0, 0, 0), body="rodd", other="wall")
+        with self.assertRaises(polhode.ModelError) as caught:
+            polhode.Simulation(model)
+        self.assertEqual([error.path for error in caught.exception.errors], ["force 'drag': body", "force 'drag': other"])
+        self.assertEqual(caught.exception.errors[0].element, "force 'drag'")
+
     def test_errors_of_a_file_name_it(self):
         with self.assertRaises(polhode.ModelError) as caught:
             polhode.load("nothing.json")
@@ -76,9 +91,15 @@ class Models(unittest.TestCase):
             (lambda: simulation.inputs.__setitem__("u", 1), KeyError),
             (lambda: simulation.load(b"nonsense"), ValueError),
             (lambda: simulation.step(-1), ValueError),
+            (lambda: pendulum().static(steps=0), ValueError),
+            (lambda: pendulum().static(t=math.nan), ValueError),
+            (lambda: pendulum().modes(static=-1), ValueError),
+            (lambda: pendulum().modes(count=-1), ValueError),
+            (lambda: pendulum().linearize(static=-1), ValueError),
+            (lambda: polhode.Simulation(pendulum(), overrides="bodies.rod.mass=3"), TypeError),
             (lambda: simulation.run()["rod.positon"], KeyError),
             (lambda: polhode.Simulation(pendulum().add_force("f", lambda t, m: [1, 2], body="rod"), step=1e-3, end=1), ValueError),
-            (lambda: polhode.Simulation(pendulum().add_force("f", lambda t, m: [0, 0, 0], body="arm"), step=1e-3, end=1), KeyError),
+            (lambda: polhode.Simulation(pendulum().add_force("f", lambda t, m: [0, 0, 0], body="arm"), step=1e-3, end=1), polhode.ModelError),
             (lambda: polhode.read_result(TOP), OSError),
             (lambda: polhode.load(TOP).add_body("more", mass=1), TypeError),
             (lambda: pendulum().linearize(inputs=["motor"]), polhode.ModelError),

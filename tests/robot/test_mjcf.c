@@ -468,6 +468,9 @@ static void bad_values_are_refused(void **state)
       "mesh='m'/></body></worldbody></mujoco>",
       {1, "gravity"}, {1, "timestep"}, {3, "must be a finite number"}, {3, "must have a mass"},
       {3, "has no mass"}, {4, "cannot have mass"}, {4, "has no mass"});
+  EXPECT_ERRORS("<mujoco><worldbody>\n<body name='a'><joint/><geom type='sphere' size='1e200' "
+                "density='1e200'/></body></worldbody></mujoco>",
+                {2, "too large to calculate with"});
   EXPECT_ERRORS(
       "<mujoco><worldbody><body name='a'><joint name='j'/>" SOLID "</body></worldbody>"
       "<tendon>\n<fixed name='t' stiffness='nan' damping='-1'><joint joint='j' "

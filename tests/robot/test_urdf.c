@@ -240,6 +240,22 @@ static void other_encodings_are_read(void **state)
   free(model);
 }
 
+/* Sizes that are not positive are no shapes of models. */
+static void flat_shapes_are_not_shown(void **state)
+{
+  (void)state;
+  json_t *model = import_text(
+      "<robot name='r'><link name='base'/><link name='a'>" SOLID
+      "<visual><geometry><sphere radius='-1'/></geometry></visual>\n"
+      "<visual><geometry><box size='1 0 1'/></geometry></visual>\n"
+      "<visual><geometry><cylinder radius='1' length='2'/></geometry></visual></link>" JOINT(
+          "j", "continuous", "base", "a", "") "</robot>");
+  assert_int_equal(json_array_size(json_object_get(named(model, "bodies", "a"), "shapes")), 1);
+  expect_note("<geometry> (line 1) is not shown: a size of it is not positive");
+  expect_note("<geometry> (line 2) is not shown: a size of it is not positive");
+  json_decref(model);
+}
+
 /* Every error of a file is reported in one run. */
 static void bad_elements_are_refused(void **state)
 {
@@ -283,6 +299,16 @@ static void bad_trees_are_refused(void **state)
                 {2, "has no mass, but a joint moves it"},
                 {3, "moments of inertia that no solid has"}, {4, "no solid has"});
   EXPECT_ERRORS(
+      "<robot name='r'><link name='base'/>\n<link name='a'><inertial>" MASS(
+          "1e308", "1e308") "</inertial></link>\n<link name='b'><inertial><origin "
+                            "xyz='1e200 0 0'/>" MASS(
+                                "1e200", "1") "</inertial></link>"
+                                              "<link name='c'>" SOLID
+                                              "</link>" JOINT("x", "continuous", "base", "a", "")
+                                                  JOINT("y", "continuous", "a", "b", "")
+                                                      JOINT("z", "fixed", "b", "c", "") "</robot>",
+      {2, "too large to calculate with"}, {3, "too large to calculate with"});
+  EXPECT_ERRORS(
       "<robot name='r'><link name='base'/>" LINK("a")
           LINK("b") "\n" JOINT("x", "continuous", "base", "a", "<mimic joint='y'/>") "\n" JOINT(
               "y", "continuous", "base", "b", "<mimic joint='x'/>") "</robot>",
@@ -320,12 +346,12 @@ static void bad_documents_are_refused(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(fused_links_sum_up),       cmocka_unit_test(inertias_are_turned),
-      cmocka_unit_test(joints_of_every_type),     cmocka_unit_test(mimic_joints_are_couplings),
-      cmocka_unit_test(the_base_can_be_free),     cmocka_unit_test(names_are_made_fit),
-      cmocka_unit_test(shapes_and_colours),       cmocka_unit_test(bad_elements_are_refused),
-      cmocka_unit_test(bad_trees_are_refused),    cmocka_unit_test(bad_documents_are_refused),
-      cmocka_unit_test(other_encodings_are_read),
+      cmocka_unit_test(fused_links_sum_up),        cmocka_unit_test(inertias_are_turned),
+      cmocka_unit_test(joints_of_every_type),      cmocka_unit_test(mimic_joints_are_couplings),
+      cmocka_unit_test(the_base_can_be_free),      cmocka_unit_test(names_are_made_fit),
+      cmocka_unit_test(shapes_and_colours),        cmocka_unit_test(flat_shapes_are_not_shown),
+      cmocka_unit_test(bad_elements_are_refused),  cmocka_unit_test(bad_trees_are_refused),
+      cmocka_unit_test(bad_documents_are_refused), cmocka_unit_test(other_encodings_are_read),
   };
   return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

@@ -178,7 +178,16 @@ static void geom_solid(poli_mjcf *m, const poli_mjcf_part *g, const char *path, 
   if (g->type == POLI_MESH && g->mesh) volume = mesh_solid(m, g, path, solid);
   if (has_mass && volume > 0.0) density = mass / volume;
   solid->mass = density * volume;
-  for (int i = 0; i < 9; i++) solid->inertia[i] *= density;
+  int finite = isfinite(solid->mass) != 0;
+  for (int i = 0; i < 9; i++) {
+    solid->inertia[i] *= density;
+    finite &= isfinite(solid->inertia[i]) != 0;
+  }
+  if (!finite) {
+    poli_robot_error(m->robot, g->at, path, "",
+                     "has a mass or inertia that is too large to calculate with", "");
+    *solid = (poli_solid){.mass = 1.0, .inertia = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0}};
+  }
 }
 
 /* Mass, centre and inertia of <inertial>, in the axes of the body. */

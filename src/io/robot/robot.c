@@ -179,6 +179,15 @@ void poli_robot_add_body(poli_robot *robot, const xmlNode *at, const char *path,
 {
   const double *J = solid->inertia;
   double moments[3] = {0.0, 0.0, 0.0}, axes[9];
+  int finite = isfinite(solid->mass) != 0;
+  for (int i = 0; i < 9; i++) finite &= isfinite(J[i]) != 0;
+  for (int i = 0; i < 3; i++) finite &= isfinite(frame->position[i]) != 0;
+  if (!finite) {
+    poli_robot_error(robot, at, path, "",
+                     "has a mass, inertia or position that is too large to calculate with", "");
+    json_decref(shapes);
+    return;
+  }
   if (solid->mass > 0.0) poli_principal_axes(J, moments, axes);
   const double sum = moments[0] + moments[1] + moments[2];
   int good = 1;
@@ -223,6 +232,11 @@ void poli_robot_add_marker(poli_robot *robot, const char *wanted, const char *pa
 void poli_robot_add_shape(poli_robot *robot, json_t *shapes, json_t *shape, const poli_pose *pose,
                           const double *color)
 {
+  for (int i = 0; i < 3; i++)
+    if (!isfinite(pose->position[i])) { /* so is its body, which is refused */
+      json_decref(shape);
+      return;
+    }
   if (!shape || json_object_set_new(shape, "position", poli_json_numbers(pose->position, 3)) ||
       json_object_set_new(shape, "rotation", poli_json_rotation(pose->R)))
     robot->status = POL_NO_MEMORY;

@@ -421,14 +421,22 @@ static json_t *geometry_json(urdf *u, const xmlNode *geometry, const link *l)
                 *cylinder = poli_xml_child(geometry, "cylinder");
   const xmlNode *sphere = poli_xml_child(geometry, "sphere"),
                 *mesh = poli_xml_child(geometry, "mesh");
-  double size[3] = {0.0, 0.0, 0.0};
+  double size[3] = {1.0, 1.0, 1.0};
+  json_t *shape = NULL;
   if (box && poli_xml_numbers(robot, box, "size", l->path, 3, size))
-    return json_pack("{s:s, s:o}", "type", "box", "size", poli_json_numbers(size, 3));
-  if (cylinder && poli_xml_numbers(robot, cylinder, "radius", l->path, 1, size) &&
-      poli_xml_numbers(robot, cylinder, "length", l->path, 1, size + 1))
-    return json_pack("{s:s, s:f, s:f}", "type", "cylinder", "radius", size[0], "length", size[1]);
-  if (sphere && poli_xml_numbers(robot, sphere, "radius", l->path, 1, size))
-    return json_pack("{s:s, s:f}", "type", "sphere", "radius", size[0]);
+    shape = json_pack("{s:s, s:o}", "type", "box", "size", poli_json_numbers(size, 3));
+  else if (cylinder && poli_xml_numbers(robot, cylinder, "radius", l->path, 1, size) &&
+           poli_xml_numbers(robot, cylinder, "length", l->path, 1, size + 1))
+    shape = json_pack("{s:s, s:f, s:f}", "type", "cylinder", "radius", size[0], "length", size[1]);
+  else if (sphere && poli_xml_numbers(robot, sphere, "radius", l->path, 1, size))
+    shape = json_pack("{s:s, s:f}", "type", "sphere", "radius", size[0]);
+  if (shape && fmin(fmin(size[0], size[1]), size[2]) > 0.0) return shape;
+  if (shape) { /* models allow positive sizes only */
+    json_decref(shape);
+    poli_robot_note(robot, "%s: <geometry> (line %ld) is not shown: a size of it is not positive",
+                    l->path, xmlGetLineNo((xmlNode *)(uintptr_t)geometry));
+    return NULL;
+  }
   char *name = mesh ? poli_xml_text(mesh, "filename") : NULL;
   if (!name) { /* URDF has no other shapes, but Gazebo and others do */
     const xmlNode *inside = geometry->children;
@@ -443,7 +451,6 @@ static json_t *geometry_json(urdf *u, const xmlNode *geometry, const link *l)
   poli_xml_numbers(robot, mesh, "scale", l->path, 3, scale);
   char *file = poli_robot_mesh(robot, name, l->path);
   xmlFree(name);
-  json_t *shape = NULL;
   const char *problem = poli_robot_scale_problem(scale);
   if (file && problem)
     poli_robot_note(robot, "%s: mesh \"%s\" is not used: %s", l->path, file, problem);
