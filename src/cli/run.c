@@ -515,7 +515,8 @@ const cli_command cli_run = {
             "immediately. Results up to a failure or an interruption are kept.\n\n"
             "A run can be continued later, also to a later end: from its result FILE.h5,\n"
             "which keeps the state of its end, or from a file of --checkpoint. --from gives\n"
-            "the numbers of the uninterrupted run, to the last bit.\n\n"
+            "the numbers of the uninterrupted run, to the last bit; with variable steps and\n"
+            "a later end, those of a run with control.span of the old end.\n\n"
             "With --watch a page in the browser shows the run while it goes on.\n\n"
             "Exit status: 0 done, 1 the simulation failed, 2 invalid input, 130 stopped by\n"
             "Ctrl-C (143 by SIGTERM).",
