@@ -124,6 +124,40 @@ static void crushed_bar_has_no_equilibrium(void **state)
   }
 }
 
+/* An element ends at 3 rad: half a turn takes two, and the failure of one names it. */
+static void too_few_elements_are_named(void **state)
+{
+  (void)state;
+  for (int elements = 1; elements <= 2; elements++)
+    for (int kind = 0; kind < 2; kind++) {
+      char text[600];
+      snprintf(text, sizeof text,
+               "{\"beams\": [{\"name\": \"b\", \"points\": [[0, 0, 0], [1, 0, 0]], \"elements\": "
+               "%d, \"start\": \"ground\", \"strains\": \"%s\", \"section\": {\"type\": "
+               "\"rectangle\", \"width\": 0.02, \"height\": 0.02}, \"material\": {\"young\": "
+               "2e11, \"density\": 7800}}], \"forces\": [{\"name\": \"m\", \"type\": "
+               "\"torque\", \"marker\": \"b_last\", \"torque\": [0, 0, "
+               "\"pi*2e11*0.02^4/12\"]}], \"simulation\": {\"step\": 0.001, \"end\": 0.1}}",
+               elements, kind ? "so3xr3" : "se3");
+      pol_model *model = read_model_text(text);
+      pol_analysis *analysis = analyse_at(model->mechanism, 0.0);
+      const pol_static_options options = {.steps = 10, .max_iterations = 200};
+      pol_diagnostics d;
+      const pol_status status = pol_analysis_equilibrium(analysis, &options, NULL, &d);
+      assert_int_equal(status, elements == 1 ? POL_NOT_CONVERGED : POL_OK);
+      if (elements == 1) {
+        assert_non_null(strstr(d.message, "by as much as it allows"));
+        assert_string_equal(d.where, "force 'b_0_1'");
+        assert_non_null(strstr(d.advice, "more elements"));
+      } else if (kind == 0) {
+        const pol_marker_state tip = marker_at(analysis, "b_last");
+        assert_true(hypot(tip.position[0], tip.position[1] - 2.0 / 3.14159265358979) < 1e-12);
+      }
+      pol_analysis_free(&analysis);
+      pol_model_free(&model);
+    }
+}
+
 /* Tip displacements of the Princeton beam across its stiff and its soft direction, as computed by
  * Obrezkov and others (Nonlinear Dynamics 109, 2022) with beam elements of ANSYS for h = 12.3777
  * mm; these are not the measured ones. */
@@ -487,6 +521,7 @@ int main(void)
       cmocka_unit_test(load_steps_take_few_iterations),
       cmocka_unit_test(imperfect_column_falls_to_its_stable_shape),
       cmocka_unit_test(crushed_bar_has_no_equilibrium),
+      cmocka_unit_test(too_few_elements_are_named),
       cmocka_unit_test(princeton_beam_is_that_of_others),
       cmocka_unit_test(twisted_beam_is_that_of_macneal_and_harder),
       cmocka_unit_test(loads_by_length_have_their_deflections),

@@ -510,11 +510,22 @@ static void test_bad_interfaces(void **state)
   assert_string_equal(errors.items[3].path, "interfaces[3].nodes");
   pol_errors_clear(&errors);
 
-  /* no modes at all; two parts that nothing connects */
+  /* no modes at all, too low a frequency, no nodes for them; two parts that nothing connects */
   const pol_reduction_options none = {.modes = 0};
   assert_int_equal(pol_reduce(&r, e, 1, &bad[1], &none, &errors), POL_BAD_ARGUMENT);
   assert_string_equal(errors.items[0].path, "modes");
   pol_errors_clear(&errors);
+  const pol_reduction_options low = {.modes = 10, .frequency = 1e-6};
+  assert_int_equal(pol_reduce(&r, e, 1, &bad[1], &low, &errors), POL_BAD_ARGUMENT);
+  assert_string_equal(errors.items[0].path, "frequency");
+  pol_errors_clear(&errors);
+  int *every = malloc((size_t)e->num_nodes * sizeof *every);
+  for (int i = 0; i < e->num_nodes; i++) every[i] = i;
+  const pol_attachment all = {.name = "all", .num_nodes = e->num_nodes, .nodes = every};
+  assert_int_equal(pol_reduce(&r, e, 1, &all, NULL, &errors), POL_BAD_ARGUMENT);
+  assert_string_equal(errors.items[0].path, "interfaces");
+  pol_errors_clear(&errors);
+  free(every);
   pol_finite_elements *pair = two_of(e);
   for (int held = 0; held < 2; held++) {
     assert_int_equal(pol_reduce(&r, pair, held, &bad[1], NULL, &errors), POL_BAD_ARGUMENT);

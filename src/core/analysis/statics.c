@@ -63,6 +63,7 @@ static int has_friction(const pol_mechanism *mechanism)
 static pol_status fail_free(poli_statics *s)
 {
   pol_diagnostics *d = s->diagnostics;
+  if (poli_statics_blames_beams(s)) return POL_NOT_CONVERGED;
   s->is_free = 1;
   const int most = poli_analysis_largest(s->a, s->accelerations, NULL);
   if (d && most >= 0) {
@@ -217,7 +218,7 @@ pol_status poli_statics_equilibrate(poli_statics *s, int max_iterations)
   }
   if (status == POL_NOT_CONVERGED && s->residual <= 1e-10) status = POL_OK;
   if (!status && !done && s->residual > 1e-9) status = POL_NOT_CONVERGED;
-  if (status == POL_NOT_CONVERGED) {
+  if (status == POL_NOT_CONVERGED && !poli_statics_blames_beams(s)) {
     const int most = poli_analysis_largest(s->a, s->accelerations, NULL);
     if (s->diagnostics && most >= 0)
       poli_analysis_name_motion(s->a, most, s->diagnostics->where, sizeof s->diagnostics->where);

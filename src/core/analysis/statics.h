@@ -59,6 +59,9 @@ typedef struct poli_statics {
 /* POL_NOT_CONVERGED, with the element in the diagnostics, where a beam is turned inside out. */
 pol_status poli_statics_check_beams(poli_statics *statics);
 
+/* Of a failure: names the beam element that is close to its largest rotation, if there is one. */
+int poli_statics_blames_beams(poli_statics *statics);
+
 /* At rest; a failure leaves what poli_statics_free frees. */
 pol_status poli_statics_create(poli_statics *statics, pol_analysis *analysis);
 void poli_statics_free(poli_statics *statics);

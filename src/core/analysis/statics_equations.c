@@ -234,6 +234,22 @@ pol_status poli_statics_check_beams(poli_statics *s)
       s->diagnostics);
 }
 
+int poli_statics_blames_beams(poli_statics *s)
+{
+  const pol_formulation *f = s->a->formulation;
+  const poli_instant now = {f, point_of(s), NULL};
+  const int found = s->num_beams > 0 ? poli_instant_turned(&now) : -1;
+  if (found < 0) return 0;
+  if (s->diagnostics)
+    snprintf(s->diagnostics->where, sizeof s->diagnostics->where, "force '%s'",
+             pol_mechanism_force(f->mechanism, found)->name);
+  poli_analysis_fail(s->a, POL_NOT_CONVERGED,
+                     "no equilibrium was found: the loads turn the ends of a beam element against "
+                     "each other by as much as it allows",
+                     "more elements, or smaller loads", s->diagnostics);
+  return 1;
+}
+
 void poli_statics_mix(poli_statics *s)
 {
   set_resultants(s, NULL, 1.0);

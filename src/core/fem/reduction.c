@@ -406,6 +406,17 @@ static double fastest_square(const reduction *r)
   return fastest;
 }
 
+static pol_status refuse_rigid(reduction *r)
+{
+  if (r->num_inner == 0)
+    return refuse(
+        r, "interfaces",
+        "must leave nodes that belong to none of them: with all in one the body is rigid");
+  if (r->options->frequency > 0.0)
+    return refuse(r, "frequency", "must be above that of a mode: without modes the body is rigid");
+  return refuse(r, "modes", "must be at least 1: without modes the body is rigid");
+}
+
 static pol_status make_basis(reduction *r)
 {
   pol_status status =
@@ -424,8 +435,7 @@ static pol_status make_basis(reduction *r)
     status = factor(r);
     if (!status) status = add_normal_modes(r);
   }
-  if (!status && r->num_basis == 0)
-    status = refuse(r, "modes", "must be at least 1: without modes the body is rigid");
+  if (!status && r->num_basis == 0) status = refuse_rigid(r);
   return status;
 }
 

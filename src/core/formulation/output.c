@@ -362,17 +362,35 @@ void poli_instant_beam(const poli_instant *now, int force, double strain[3], dou
   poli_v3_copy(f + 3, section_force);
 }
 
-int poli_instant_inverted(const poli_instant *now)
+static int first_beam(const poli_instant *now,
+                      int (*is_meant)(const poli_beam_kernel *, const poli_frame *,
+                                      const poli_frame *))
 {
   for (int k = 0; k < now->formulation->num_forces; k++) {
     const poli_force_kernel *kernel = &now->formulation->forces[k].kernel;
     poli_frame own[2];
     if (kernel->force->type != POL_BEAM) continue;
-    if (poli_beam_is_inverted(&kernel->beam, poli_instant_frame(now, kernel->body[0], &own[0]),
-                              poli_instant_frame(now, kernel->body[1], &own[1])))
+    if (is_meant(&kernel->beam, poli_instant_frame(now, kernel->body[0], &own[0]),
+                 poli_instant_frame(now, kernel->body[1], &own[1])))
       return k;
   }
   return -1;
+}
+
+static int is_turned(const poli_beam_kernel *kernel, const poli_frame *first,
+                     const poli_frame *second)
+{
+  return poli_beam_turned(kernel, first, second) >= 0.9;
+}
+
+int poli_instant_inverted(const poli_instant *now)
+{
+  return first_beam(now, poli_beam_is_inverted);
+}
+
+int poli_instant_turned(const poli_instant *now)
+{
+  return first_beam(now, is_turned);
 }
 
 void poli_instant_reaction(const poli_instant *now, int joint, double force[3], double torque[3])

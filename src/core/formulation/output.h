@@ -38,6 +38,8 @@ void poli_instant_beam(const poli_instant *now, int force, double strain[3], dou
                        double section_force[3], double moment[3]);
 /* The first beam element that is turned inside out, by its force; -1: none. */
 int poli_instant_inverted(const poli_instant *now);
+/* The first one whose ends are turned against each other by at least 0.9 of the largest angle. */
+int poli_instant_turned(const poli_instant *now);
 double poli_instant_joint_spring(const poli_instant *now, int force);
 void poli_instant_variables(const poli_instant *now, double *values);
 /* momentum, if it is not NULL: as below, in the same loop */

@@ -167,6 +167,17 @@ int poli_beam_is_inverted(const poli_beam_kernel *kernel, const poli_frame *firs
   return poli_v3_dot(apart, tangent[0]) + poli_v3_dot(apart, tangent[1]) <= 0.0;
 }
 
+double poli_beam_turned(const poli_beam_kernel *kernel, const poli_frame *first,
+                        const poli_frame *second)
+{
+  double axes[2][9], Q[9];
+  poli_m3_multiply(first->R, kernel->axes[0], axes[0]);
+  poli_m3_multiply(second->R, kernel->axes[1], axes[1]);
+  poli_m3_multiply_transposed(axes[0], axes[1], Q);
+  const double cosine = 0.5 * (Q[0] + Q[4] + Q[8] - 1.0);
+  return acos(fmin(fmax(cosine, -1.0), 1.0)) / poli_deformation_most(kernel->force->strain);
+}
+
 double poli_beam_strain(const poli_beam_kernel *kernel, const poli_frame *first,
                         const poli_frame *second, double strain[6], double resultant[6])
 {

@@ -60,6 +60,10 @@ pol_status poli_beam_rows(const poli_beam_kernel *kernel, const poli_frame *firs
 int poli_beam_is_inverted(const poli_beam_kernel *kernel, const poli_frame *first,
                           const poli_frame *second);
 
+/* The angle between its ends, as a fraction of the largest one. */
+double poli_beam_turned(const poli_beam_kernel *kernel, const poli_frame *first,
+                        const poli_frame *second);
+
 /* The strains e, and the moments and forces f of the section in its own axes.  Returns the power
  * that damping takes out. */
 double poli_beam_strain(const poli_beam_kernel *kernel, const poli_frame *first,
