@@ -454,7 +454,7 @@ static pol_status add_beam_nodes(builder *b, const poli_place *place, poli_model
   if (b->found.count > 0 && strcmp(error->path, "name") != 0 && !strstr(error->rule, "principal"))
     poli_report(b->reader, &section, "",
                 "must give nodes a finite position, mass and inertia above zero at the given "
-                "points: numbers overflow");
+                "points: numbers overflow or vanish");
   else
     pass_on(b, place, POLI_BODIES, &poli_beam_kind, "");
   from->is_sound = 0;
