@@ -119,11 +119,11 @@ static void measure(const plan *p, const pol_mechanism *mechanism, int threads, 
     options.threads = k + 1;
     best[k] = HUGE_VAL;
     check(pol_integrator_create(&integrators[k], dae, &options), "integrator");
-    check(pol_integrator_start(integrators[k], 0.0, q, v, keep), "start");
-    check(pol_integrator_steps(integrators[k], 1e-3, 3), "first steps");
   }
   for (int round = 0; round < rounds; round++)
     for (int k = 0; k < threads; k++) {
+      check(pol_integrator_start(integrators[k], 0.0, q, v, keep), "start");
+      check(pol_integrator_steps(integrators[k], 1e-3, 3), "first steps");
       const double begin = now();
       check(pol_integrator_steps(integrators[k], 1e-3, p->steps), "step");
       best[k] = fmin(best[k], (now() - begin) / p->steps);

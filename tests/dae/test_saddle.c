@@ -219,6 +219,40 @@ static void test_extra_columns(void **state)
   frame_clear(&f);
 }
 
+/* Dropped rows, also those of the extra blocks, become unit rows; all others stay. */
+static void check_drop(int nh, int num_nonholonomic, int sparse, int extra)
+{
+  frame f;
+  poli_saddle *saddle;
+  unsigned char dropped[MAX_M] = {0, 1, 0, 1, 1};
+  frame_init(&f, nh, num_nonholonomic, sparse);
+  assert_int_equal(poli_saddle_create(&saddle, &f.dae, extra, POL_SOLVER_SPARSE), POL_OK);
+  for (int k = 0; k < pol_pattern_nonzeros(saddle->pattern); k++) saddle->values[k] = -7.0;
+  poli_saddle_drop(saddle, dropped);
+  for (int i = 0; i < saddle->n; i++) {
+    const int constraint = poli_saddle_equation(saddle, i) - f.nv;
+    for (int j = 0; j < saddle->n; j++) {
+      if (pol_pattern_address(saddle->pattern, i, j) < 0) continue;
+      const double unit = i == j ? 1.0 : 0.0;
+      assert_true(entry(saddle, i, j) == (constraint >= 0 && dropped[constraint] ? unit : -7.0));
+    }
+  }
+  poli_saddle_free(&saddle);
+  frame_clear(&f);
+}
+
+static void test_drop(void **state)
+{
+  (void)state;
+  for (int extra = 0; extra < 2; extra++) {
+    check_drop(5, 0, 0, extra);
+    check_drop(3, 2, 0, extra);
+    check_drop(5, 0, 1, extra);
+    check_drop(3, 2, 1, extra);
+    check_drop(0, 5, 1, extra);
+  }
+}
+
 /* B by rows, as the integrators read it. */
 static void test_rows(void **state)
 {
@@ -260,8 +294,8 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_pattern),       cmocka_unit_test(test_kkt),
-      cmocka_unit_test(test_extra_columns), cmocka_unit_test(test_rows),
-      cmocka_unit_test(test_equations),
+      cmocka_unit_test(test_extra_columns), cmocka_unit_test(test_drop),
+      cmocka_unit_test(test_rows),          cmocka_unit_test(test_equations),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

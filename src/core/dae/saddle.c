@@ -203,11 +203,12 @@ static void set_unit_row(poli_saddle *s, int constraint, int row, int below_prim
     int offset = W->start[j + 1] - W->start[j] + s->row_address[k] - B->start[j];
     if (below_primary) offset += B->start[j + 1] - B->start[j];
     s->values[S->start[j] + offset] = 0.0;
+    if (below_primary) continue;
+    /* columns of eta: those of the constraints that share a velocity with this one */
+    for (int e = B->start[j]; e < B->start[j + 1] && B->row[e] < s->num_extra; e++)
+      s->values[pol_pattern_address(S, row, s->nv + s->m + B->row[e])] = 0.0;
   }
-  for (int j = s->nv; j < s->n; j++) {
-    int address = pol_pattern_address(S, row, j);
-    if (address >= 0) s->values[address] = row == j ? 1.0 : 0.0;
-  }
+  s->values[pol_pattern_address(S, row, row)] = 1.0;
 }
 
 void poli_saddle_drop(poli_saddle *saddle, const unsigned char *dropped)

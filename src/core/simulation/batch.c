@@ -145,7 +145,8 @@ static void step_copy(pol_batch *b, int i)
 }
 
 /* A new start at t = 0. */
-static pol_status restart(pol_simulation *sim, const double *q, const double *v)
+static pol_status restart(pol_simulation *sim, const double *q, const double *v,
+                          const unsigned char *keep)
 {
   pol_summary *summary = &sim->summary;
   const pol_moves moves = summary->moves;
@@ -166,7 +167,7 @@ static pol_status restart(pol_simulation *sim, const double *q, const double *v)
   sim->work = sim->work_before = (pol_work){0};
   sim->extremes = (poli_extremes){0};
   poli_watch_reset(sim->watch);
-  pol_status status = pol_integrator_start(sim->integrator, 0.0, q, v, NULL);
+  pol_status status = pol_integrator_start(sim->integrator, 0.0, q, v, keep);
   if (status != POL_OK) {
     sim->diagnostics = *pol_integrator_diagnostics(sim->integrator);
     return sim->failed = status;
@@ -186,9 +187,11 @@ static void reset_copy(pol_batch *b, int i)
   if (b->which && !b->which[i]) return;
   sim->integrator->state.q = NULL; /* inputs do not act on the state that is left */
   b->status[i] = set_inputs(b, i);
-  if (b->status[i] == POL_OK)
+  if (b->status[i] == POL_OK && !b->given_q && !b->given_v) /* as at creation, to the last bit */
+    b->status[i] = restart(sim, sim->given, sim->given + nq, sim->keep);
+  else if (b->status[i] == POL_OK)
     b->status[i] = restart(sim, (b->given_q ? b->given_q : b->first_q) + row * nq,
-                           (b->given_v ? b->given_v : b->first_v) + row * nv);
+                           (b->given_v ? b->given_v : b->first_v) + row * nv, NULL);
   show(b, i);
 }
 

@@ -153,6 +153,7 @@ struct pol_simulation {
   double *position, *velocity, *acceleration, *drift, *ahead, *scratch;
   double *between;     /* q, v, v', lambda at a time within the last step, for events */
   unsigned char *keep; /* nv flags of a reset, and of the start */
+  double *given;       /* nq + nv: what the integrator has been started with */
 
   pol_summary summary;
   poli_extremes extremes;

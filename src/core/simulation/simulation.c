@@ -155,6 +155,7 @@ static pol_status start(pol_simulation *sim)
                                        : pol_formulation_assemble(sim->formulation, sim->solver,
                                                                   0.0, q, v, &sim->diagnostics);
   if (status != POL_OK) return status;
+  memcpy(sim->given, q, (size_t)(sim->dae->group.nq + sim->dae->group.nv) * sizeof *q);
   status = pol_integrator_start(sim->integrator, 0.0, q, v, sim->keep);
   if (status != POL_OK) {
     sim->diagnostics = *pol_integrator_diagnostics(sim->integrator);
@@ -212,6 +213,7 @@ static pol_status allocate(pol_simulation *sim)
     POLI_TAKE(&arena, sim->p_before, nv);
     POLI_TAKE(&arena, sim->between, nq + 2 * nv + m);
     POLI_TAKE(&arena, sim->scratch, dae->scratch_size);
+    POLI_TAKE(&arena, sim->given, nq + nv);
     POLI_TAKE(&arena, sim->keep, nv);
   } while (poli_arena_again(&arena));
   sim->memory = arena.memory;
