@@ -468,7 +468,7 @@ static void a_wrong_beam_has_one_error(void **state)
 #define LINE "\"points\": [[0, 0, 0], [1, 0, 0]], "
 #define OVERFLOW                                                                                   \
   "must give nodes a finite position, mass and inertia above zero at the given points: numbers "   \
-  "overflow"
+  "overflow or vanish"
   static const struct {
     const char *beam, *path, *rule;
   } cases[] = {
