@@ -246,7 +246,8 @@ typedef struct attempt {
 /* Whether the correction that would follow s->trial_r with the same matrix is at most half as large
  * as dx (the natural monotonicity test, Deuflhard 2004).  A residual that is almost nothing before
  * a large correction may grow by it: that of a straight chain, whose tension is of second order,
- * does by far more than round-off, in spite of quadratic convergence. */
+ * does by far more than round-off, in spite of quadratic convergence.  With the tolerances of
+ * variable steps the matrix of the first guess is enough where the residual stands still, too. */
 static int correction_falls(poli_newton *s)
 {
   double *next = s->round_off; /* not in use */
@@ -276,8 +277,8 @@ static pol_status search(poli_newton *s, const poli_newton_system *system, const
       a->after = poli_newton_residual_norm(s, s->trial_r);
       if (anyhow || a->after <= 1.0 || a->after <= (1.0 - armijo * a->share) * a->before)
         return POL_OK;
-      if (k == 0 && a->new_matrix && s->matrix.operations && isfinite(a->after) &&
-          correction_falls(s))
+      const int may_rise = a->new_matrix || (a->fresh && s->goal.weight);
+      if (k == 0 && may_rise && s->matrix.operations && isfinite(a->after) && correction_falls(s))
         return POL_OK;
     }
     if (status < 0 || k == halvings) {
