@@ -451,7 +451,7 @@ class Command(unittest.TestCase):
         page.write_text("an older page", encoding="ascii")
         for name, message in (("missing.stl", "bad_mesh.csv: the mesh file missing.stl cannot be "
                                               "read: No such file or directory"),
-                              ("empty.obj", "no triangles"), ("broken.obj", "no triangles"),
+                              ("empty.obj", "no triangles"), ("broken.obj", "line 2: a face has"),
                               ("text.stl", "no triangles")):
             model = {"bodies": [{"name": "a", "mass": 1, "inertia": [1, 1, 1],
                                  "shapes": [{"type": "mesh", "file": name}]}],
