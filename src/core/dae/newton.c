@@ -243,12 +243,13 @@ typedef struct attempt {
       last_size; /* of a correction with this matrix in terms of the goal, 0 if it is the first */
 } attempt;
 
-/* Whether the correction that would follow s->trial_r with the same matrix is at most half as large
- * as dx (the natural monotonicity test, Deuflhard 2004).  A residual that is almost nothing before
- * a large correction may grow by it: that of a straight chain, whose tension is of second order,
- * does by far more than round-off, in spite of quadratic convergence.  With the tolerances of
- * variable steps the matrix of the first guess is enough where the residual stands still, too. */
-static int correction_falls(poli_newton *s)
+/* Whether the correction that would follow s->trial_r with the same matrix is so small a share of
+ * dx, at most half with a new matrix (the natural monotonicity test, Deuflhard 2004).  A residual
+ * that is almost nothing before a large correction may grow by it: that of a straight chain, whose
+ * tension is of second order, does by far more than round-off, in spite of quadratic convergence.
+ * With the tolerances of variable steps the matrix of the first guess is enough where the residual
+ * stands still, too. */
+static int correction_falls(poli_newton *s, double share)
 {
   double *next = s->round_off; /* not in use */
   const double before = poli_newton_correction_norm(s);
@@ -256,7 +257,7 @@ static int correction_falls(poli_newton *s)
   solve(s, s->trial_r, next);
   for (int i = 0; i < s->matrix.num_increments; i++)
     after = fmax(after, fabs(next[i]) * s->inverse[s->kind[i]]);
-  return isfinite(before) && after <= 0.5 * before;
+  return isfinite(before) && after <= share * before;
 }
 
 /* Tries x + dx, x + dx/2, ... in s->trial until the residual falls enough.  With an old matrix only
@@ -277,8 +278,9 @@ static pol_status search(poli_newton *s, const poli_newton_system *system, const
       a->after = poli_newton_residual_norm(s, s->trial_r);
       if (anyhow || a->after <= 1.0 || a->after <= (1.0 - armijo * a->share) * a->before)
         return POL_OK;
-      const int may_rise = a->new_matrix || (a->fresh && s->goal.weight);
-      if (k == 0 && may_rise && s->matrix.operations && isfinite(a->after) && correction_falls(s))
+      const double share = a->new_matrix ? 0.5 : a->fresh && s->goal.weight ? 0.25 : 0.0;
+      if (k == 0 && share > 0.0 && s->matrix.operations && isfinite(a->after) &&
+          correction_falls(s, share))
         return POL_OK;
     }
     if (status < 0 || k == halvings) {
