@@ -422,21 +422,27 @@ static json_t *geometry_json(urdf *u, const xmlNode *geometry, const link *l)
   const xmlNode *sphere = poli_xml_child(geometry, "sphere"),
                 *mesh = poli_xml_child(geometry, "mesh");
   double size[3] = {1.0, 1.0, 1.0};
+  const int is_box = box && poli_xml_numbers(robot, box, "size", l->path, 3, size);
+  const int is_cylinder = !is_box && cylinder &&
+                          poli_xml_numbers(robot, cylinder, "radius", l->path, 1, size) &&
+                          poli_xml_numbers(robot, cylinder, "length", l->path, 1, size + 1);
+  const int is_sphere = !is_box && !is_cylinder && sphere &&
+                        poli_xml_numbers(robot, sphere, "radius", l->path, 1, size);
+  const int has_size = is_box || is_cylinder || is_sphere;
   json_t *shape = NULL;
-  if (box && poli_xml_numbers(robot, box, "size", l->path, 3, size))
-    shape = json_pack("{s:s, s:o}", "type", "box", "size", poli_json_numbers(size, 3));
-  else if (cylinder && poli_xml_numbers(robot, cylinder, "radius", l->path, 1, size) &&
-           poli_xml_numbers(robot, cylinder, "length", l->path, 1, size + 1))
-    shape = json_pack("{s:s, s:f, s:f}", "type", "cylinder", "radius", size[0], "length", size[1]);
-  else if (sphere && poli_xml_numbers(robot, sphere, "radius", l->path, 1, size))
-    shape = json_pack("{s:s, s:f}", "type", "sphere", "radius", size[0]);
-  if (shape && fmin(fmin(size[0], size[1]), size[2]) > 0.0) return shape;
-  if (shape) { /* models allow positive sizes only */
-    json_decref(shape);
+  if (has_size && !(fmin(fmin(size[0], size[1]), size[2]) > 0.0)) {
     poli_robot_note(robot, "%s: <geometry> (line %ld) is not shown: a size of it is not positive",
                     l->path, xmlGetLineNo((xmlNode *)(uintptr_t)geometry));
-    return NULL;
+    return NULL; /* models allow positive sizes only */
   }
+  if (is_box)
+    shape = json_pack("{s:s, s:o}", "type", "box", "size", poli_json_numbers(size, 3));
+  else if (is_cylinder)
+    shape = json_pack("{s:s, s:f, s:f}", "type", "cylinder", "radius", size[0], "length", size[1]);
+  else if (is_sphere)
+    shape = json_pack("{s:s, s:f}", "type", "sphere", "radius", size[0]);
+  if (has_size && !shape) robot->status = POL_NO_MEMORY;
+  if (has_size) return shape;
   char *name = mesh ? poli_xml_text(mesh, "filename") : NULL;
   if (!name) { /* URDF has no other shapes, but Gazebo and others do */
     const xmlNode *inside = geometry->children;
