@@ -205,24 +205,33 @@ static void a_long_chain_converges_to_its_reference(void **state)
 }
 
 /* In the stabilized form the residual stands still after the first correction, while corrections
- * become much smaller: the matrix of the first guess is enough, also where the residual grows. */
+ * become much smaller: the matrix of the first guess is enough, also where the residual grows. With
+ * 1e-3 it is not, as earlier steps have shown: then the second correction has a matrix of its own,
+ * and the fall from the first one to it is enough to end with the next. */
 static void variable_steps_take_few_iterations(void **state)
 {
   (void)state;
   const double end = 0.3;
+  static const struct {
+    double tolerance, iterations, error;
+  } cases[] = {{1e-4, 2.55, 1e-2}, /* 2.31; 2.69 with a new matrix where the residual grows */
+               {1e-3, 3.0, 5e-2}}; /* 2.64; 4.14 without what earlier steps have shown */
   static double exact[2 * LINKS];
-  double error[2];
   pol_mechanism *mechanism = chain();
   pol_settings settings = pol_settings_default();
   settings.options.index = POL_INDEX_2_STABILIZED;
   pol_options_set_rho_inf(&settings.options, 0.9);
   settings.variable = 1;
-  settings.options.control.rtol = 1e-4;
-  settings.options.control.atol_rotation = settings.options.control.atol_translation = 1e-4;
   reference(end, 800, exact);
-  const double iterations = measure(mechanism, &settings, end, exact, error);
-  if (iterations > 2.55 || error[0] > 1e-2) /* 2.39, and 2.69 with a new matrix there */
-    fail_msg("%.2f iterations per step, error %.3g", iterations, error[0]);
+  for (int k = 0; k < 2; k++) {
+    double error[2];
+    pol_control *control = &settings.options.control;
+    control->rtol = control->atol_rotation = control->atol_translation = cases[k].tolerance;
+    const double iterations = measure(mechanism, &settings, end, exact, error);
+    if (iterations > cases[k].iterations || error[0] > cases[k].error)
+      fail_msg("tolerance %g: %.2f iterations per step, error %.3g", cases[k].tolerance, iterations,
+               error[0]);
+  }
   pol_mechanism_free(&mechanism);
 }
 

@@ -21,6 +21,9 @@ static const double armijo = 1e-4;
  * little to do with that of the next. */
 static const double most_left = 0.01, most_left_fresh = 0.03;
 
+/* Corrections in a step that can be repeated with a smaller size. */
+enum { MOST_TO_GOAL = 12 };
+
 /* Steps that start with a new matrix after an old one was given up within a step. */
 enum { FEWEST_FRESH = 4, MOST_FRESH = 64 };
 
@@ -55,7 +58,7 @@ pol_status poli_newton_create_for(poli_newton **newton, const pol_dae *dae,
   const size_t n = (size_t)matrix->n, kinds = POLI_KINDS + (size_t)dae->num_states;
   *s = (poli_newton){.options = *options, .dae = dae, .matrix = *matrix, .counts = counts};
   s->fresh_rate = careful_rate;
-  s->later_rate = -1.0;
+  s->later_rate = s->kept_rate = -1.0;
   s->num_kinds = (int)kinds;
   poli_arena arena = {0};
   do {
@@ -110,13 +113,14 @@ void poli_newton_archive(poli_newton *newton, poli_archive *archive)
   POLI_ARCHIVE(archive, s->rate);
   POLI_ARCHIVE(archive, s->later_rate);
   POLI_ARCHIVE(archive, s->fresh_rate);
+  POLI_ARCHIVE(archive, s->kept_rate);
 }
 
 void poli_newton_reset(poli_newton *newton)
 {
   newton->has_matrix = newton->has_accepted = 0;
   newton->fresh_rate = careful_rate;
-  newton->later_rate = -1.0;
+  newton->later_rate = newton->kept_rate = -1.0;
 }
 
 void poli_newton_restart(poli_newton *newton)
@@ -303,23 +307,52 @@ typedef enum verdict { GO_ON, DONE, ONLY_ROUND_OFF, DIVERGES } verdict;
 /* A lucky correction is not to be trusted. */
 static const double least_rate = 0.05;
 
+/* Share of a rate that is still expected a step later, if it has not been measured again. */
+static const double forget_rate = 0.9;
+
 /* What is missing after a correction of this size in terms of the goal. */
 static double missing_after(const poli_newton *s, double size)
 {
   return s->rate < 1.0 ? s->rate / (1.0 - s->rate) * size : HUGE_VAL;
 }
 
+/* Corrections at this rate, after one of this size in terms of the goal, until rule (35) is met
+ * with the one that finishes the iteration. */
+static double corrections_to_goal(const poli_newton *s, double rate, double size)
+{
+  const double r = fmax(rate, least_rate), lacks = r * r / (1.0 - r) * size / s->goal.share;
+  if (r >= 1.0) return HUGE_VAL;
+  return lacks > 1.0 ? ceil(-log(lacks) / log(r)) : 0.0;
+}
+
 /* Rule (35) after a correction, or with the one that finishes the iteration still to come.  A rate
- * that is known from earlier steps with the same matrix makes one correction enough. */
+ * that is known from earlier steps with the same matrix makes one correction enough.  The fall from
+ * a correction with an older matrix to one with a newer matrix is a bound for that of the next. */
 static verdict test_goal(poli_newton *s, attempt *a, int finishes)
 {
   const int patience = 4; /* the line search may lead to where it converges */
   const double size = poli_newton_goal_size(s), last = a->last_size;
   a->last_size = size;
   if (last > 0.0) s->rate = fmax(size / last, least_rate);
-  if (s->rate < 0.0) return GO_ON;
+  /* the second correction with the matrix of the first guess: worth it as it was in steps before?
+   */
+  const int first = a->fresh && a->corrections == 1 && s->matrix.cost > 0.0;
+  if (a->fresh && a->corrections == 2 && !a->new_matrix) s->kept_rate = s->rate;
+  if (s->rate < 0.0) {
+    if (first && s->kept_rate > 0.0 &&
+        corrections_to_goal(s, s->kept_rate, size) >
+            s->matrix.cost + corrections_to_goal(s, least_rate, size)) {
+      s->has_matrix = 0;
+      s->kept_rate *= forget_rate;
+    }
+    return GO_ON;
+  }
   const double missing = missing_after(s, size);
   if ((finishes ? s->rate : 1.0) * missing <= s->goal.share) return DONE;
+  if (a->new_matrix && last > 0.0 && s->options.kind == POL_NEWTON_MODIFIED) {
+    s->rate = -1.0;
+    return GO_ON;
+  }
   if (s->rate >= 1.0 && a->matrices > patience) return DIVERGES;
   if (s->rate > s->options.refresh || is_slow(s, s->rate, missing / s->goal.share))
     s->has_matrix = 0;
@@ -335,6 +368,7 @@ static verdict test(poli_newton *s, const poli_newton_system *system, attempt *a
   const double contraction = a->before > 0.0 ? a->after / a->before : 0.0;
   const int in_round_off = a->before * poli_newton_residual_grains <= 1.0;
   double rate = contraction;
+  if (a->new_matrix) s->new_fall = contraction;
   if (a->new_matrix) a->slowest = -1.0;
   if (!in_round_off)
     a->slowest = fmax(rate, a->slowest);
@@ -450,6 +484,10 @@ static pol_status iterate(poli_newton *s, const poli_newton_system *system, doub
                             ? poli_smaller_step
                             : "take a smaller step, or try the full Newton matrix";
   attempt a = {.slowest = -1.0, .of_r = -1.0};
+  s->new_fall = 1.0;
+  const int most = s->goal.weight && s->options.max_iterations > MOST_TO_GOAL
+                       ? MOST_TO_GOAL
+                       : s->options.max_iterations;
   if (!s->matrix.operations || ++s->accepted_steps > MOST_ACCEPTED) s->has_accepted = 0;
 
   /* Evaluate at the predicted x. */
@@ -465,7 +503,7 @@ static pol_status iterate(poli_newton *s, const poli_newton_system *system, doub
     s->fresh_steps--;
     s->has_matrix = 0;
   }
-  for (int k = 0; k < s->options.max_iterations; k++) {
+  for (int k = 0; k < most; k++) {
     /* The matrix: an old one as long as it converges fast enough. */
     a.new_matrix = !modified || !s->has_matrix;
     if (k == 0) a.served = a.new_matrix ? 0 : s->uses;
@@ -474,7 +512,6 @@ static pol_status iterate(poli_newton *s, const poli_newton_system *system, doub
     if (a.new_matrix) {
       if ((status = poli_newton_refresh(s, system, d))) return status;
       a.matrices++;
-      if (modified) a.last_size = 0.0; /* corrections with different matrices give no rate */
     }
 
     /* Solve, and search along the correction. */
@@ -485,6 +522,7 @@ static pol_status iterate(poli_newton *s, const poli_newton_system *system, doub
     if (a.share == 0.0 && status >= 0 && !a.new_matrix) {
       /* an old matrix led nowhere: a new one at the present x */
       s->has_matrix = 0;
+      if (a.fresh && a.corrections == 1) s->kept_rate = 1.0;
       status = evaluate(s, system, *at, s->r);
       a.of_r = -1.0;
       if (!status) continue;

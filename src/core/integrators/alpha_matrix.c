@@ -206,7 +206,7 @@ static void fill_eta_column(poli_alpha *s, int i)
   const pol_pattern *S = saddle->pattern;
   int nv = saddle->nv, col = nv + saddle->m + i;
   double ratio = s->options->gamma / s->options->beta;
-  memset(s->column, 0, (size_t)saddle->n * sizeof *s->column);
+  for (int e = S->start[col]; e < S->start[col + 1]; e++) s->column[S->row[e]] = 0.0;
   for (int k = saddle->row_start[i]; k < saddle->row_start[i + 1];) {
     int first = saddle->row_col[k], f = s->factor_of[first];
     const pol_factor *factor = &s->dae->group.factors[f];

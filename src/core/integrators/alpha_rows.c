@@ -94,6 +94,9 @@ static pol_status build(poli_alpha *s, poli_alpha_rows *r)
   if (!status) status = poli_row_space_create_lu(r->space, &r->lu);
   if (!status && stabilized) status = poli_row_space_create_lu(r->space, &r->eta_lu);
   if (status) return status;
+  r->complete = r->m == r->held;
+  for (int k = 0; k < r->space->num_nodes; k++)
+    r->complete = r->complete && r->space->nodes[k].joins && r->space->nodes[k].num_rows == 3;
   const size_t bodies = (size_t)r->bodies->count, nv = (size_t)group->nv, m = (size_t)r->m;
   const size_t blocks = (size_t)r->space->num_blocks, held = (size_t)r->held;
   r->num_stretches = count_stretches(s);
@@ -196,12 +199,20 @@ int poli_alpha_rows_know_velocities(const poli_alpha *s)
   return r && (r->own_axes || !s->dropped) && !r->bodies->constraints_move;
 }
 
+int poli_alpha_rows_are_complete(const poli_alpha_rows *rows)
+{
+  return rows->complete;
+}
+
 /* The general matrix for some steps where that of the rows, which leaves out derivatives, has been
- * slow or has failed; for more steps each time. */
+ * slow or has failed; for more steps each time.  It would be no faster where the residual has
+ * fallen steeply as soon as the matrix belonged to the solution. */
 static void note_iterations(poli_alpha_rows *r, int iterations)
 {
   const int slow = 8, fast = 4, shortest = 20, longest = 1000;
-  if (iterations > slow) {
+  const double steep = 0.01;
+  const int gains = iterations == INT_MAX || r->newton->new_fall > steep;
+  if (iterations > slow && gains && !r->complete) {
     r->pause_length = r->pause_length == 0 ? shortest : 2 * r->pause_length;
     if (r->pause_length > longest) r->pause_length = longest;
     r->pause = r->pause_length;

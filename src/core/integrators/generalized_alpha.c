@@ -468,6 +468,7 @@ static pol_status solve_by_rows(poli_alpha *s, pol_diagnostics *d)
 {
   pol_status status = poli_alpha_rows_solve(s, d);
   if (status <= 0 || s->options->newton.fixed_iterations > 0) return status;
+  if (poli_alpha_rows_are_complete(s->rows)) return status;
   s->by_rows = 0;
   status = poli_alpha_make_matrix(s);
   if (status) return status;
