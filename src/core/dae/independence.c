@@ -143,9 +143,13 @@ static pol_status decide_sparse(poli_independence *s, int c, int count)
     decompose(s, c);
     const pol_status status = poli_gram_choose(s->gram, c, count, enough[i], s->trial);
     if (status) return status;
+    int dropped = 0, differ = i == 0;
+    for (int k = 0; k < size; k++) {
+      dropped += s->trial[members[k]];
+      differ = differ || s->trial[members[k]] != s->chosen[members[k]];
+    }
+    if (!differ) continue;
     const double distance = poli_gram_measure(s->gram, c, s->trial, &which);
-    int dropped = 0;
-    for (int k = 0; k < size; k++) dropped += s->trial[members[k]];
     const int better =
         dropped < fewest ? distance > 0.0 || best <= 0.0 : dropped == fewest && distance > best;
     if (!better) continue;

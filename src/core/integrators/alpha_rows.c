@@ -199,20 +199,22 @@ int poli_alpha_rows_know_velocities(const poli_alpha *s)
   return r && (r->own_axes || !s->dropped) && !r->bodies->constraints_move;
 }
 
-int poli_alpha_rows_are_complete(const poli_alpha_rows *rows)
+int poli_alpha_rows_pause(const poli_alpha_rows *rows)
 {
-  return rows->complete;
+  return rows->pause > 0;
 }
 
 /* The general matrix for some steps where that of the rows, which leaves out derivatives, has been
  * slow or has failed; for more steps each time.  It would be no faster where the residual has
- * fallen steeply as soon as the matrix belonged to the solution. */
-static void note_iterations(poli_alpha_rows *r, int iterations)
+ * fallen steeply as soon as the matrix was that of the solution; and where the size of a step can
+ * change, a smaller one is tried first. */
+static void note_iterations(poli_alpha_rows *r, pol_status status, int iterations, int can_shrink)
 {
-  const int slow = 8, fast = 4, shortest = 20, longest = 1000;
+  const int slow = 8, fast = 4, shortest = 20, longest = 1000, failed_before = r->failed;
   const double steep = 0.01;
-  const int gains = iterations == INT_MAX || r->newton->new_fall > steep;
-  if (iterations > slow && gains && !r->complete) {
+  r->failed = status > 0;
+  if (r->complete || (status && can_shrink && !failed_before)) return;
+  if (status || (iterations > slow && r->newton->new_fall > steep)) {
     r->pause_length = r->pause_length == 0 ? shortest : 2 * r->pause_length;
     if (r->pause_length > longest) r->pause_length = longest;
     r->pause = r->pause_length;
@@ -259,7 +261,7 @@ pol_status poli_alpha_rows_start(poli_alpha *s)
     status = build(s, r);
   }
   if (status) return status;
-  r->pause = r->pause_length = 0;
+  r->pause = r->pause_length = r->failed = 0;
   poli_newton_restart(r->newton);
   poli_alpha_rows_adopt(s);
   return POL_OK;
@@ -277,6 +279,7 @@ void poli_alpha_rows_archive(poli_alpha *s, poli_archive *archive)
   }
   POLI_ARCHIVE(archive, r->pause);
   POLI_ARCHIVE(archive, r->pause_length);
+  POLI_ARCHIVE(archive, r->failed);
   poli_archive_bytes(archive, r->memory, r->memory_size);
   r->now = poli_archive_place(archive, r->now, r->memory, r->memory_size);
   r->before = poli_archive_place(archive, r->before, r->memory, r->memory_size);
@@ -524,7 +527,7 @@ pol_status poli_alpha_rows_solve(poli_alpha *s, pol_diagnostics *diagnostics)
                                      .round_off = poli_alpha_round_off,
                                      .user = s};
   const pol_status status = poli_newton_solve(s->rows->newton, &system, s->x, diagnostics);
-  note_iterations(s->rows, status ? INT_MAX : diagnostics->iteration);
+  note_iterations(s->rows, status, diagnostics->iteration, s->polynomial);
   if (status) poli_alpha_copy(s->x, s->rows->guess, s->saddle->n);
   return status;
 }

@@ -30,6 +30,7 @@ struct poli_alpha_rows {
   int velocities;          /* rates of the rows are needed */
   int pause, pause_length; /* steps with the general matrix, to come and at the last time */
   int held, m;             /* rows of the dae, and with those of springs */
+  int failed;              /* the last attempt of a step, which can have another size */
   int complete;            /* all rows join points: the matrix leaves out no derivative of them */
   void *memory;
   size_t memory_size;

@@ -463,12 +463,12 @@ static pol_status solve_with_matrix(poli_alpha *s, pol_diagnostics *d)
 }
 
 /* In the space of the constraints; if that fails, what its matrix leaves out may matter: again with
- * the full matrix. */
+ * the full matrix, unless a smaller step can be tried. */
 static pol_status solve_by_rows(poli_alpha *s, pol_diagnostics *d)
 {
   pol_status status = poli_alpha_rows_solve(s, d);
-  if (status <= 0 || s->options->newton.fixed_iterations > 0) return status;
-  if (poli_alpha_rows_are_complete(s->rows)) return status;
+  if (status <= 0 || s->options->newton.fixed_iterations > 0 || !poli_alpha_rows_pause(s->rows))
+    return status;
   s->by_rows = 0;
   status = poli_alpha_make_matrix(s);
   if (status) return status;

@@ -665,8 +665,11 @@ pol_status poli_gram_choose(poli_gram *gram, int component, int count, double en
   close_ones close = {0};
   pol_status status = sweep(g, component, independent_from, enough, &close, dropped);
   for (int k = first; k < end && !status; k++) kept += !dropped[g->order[k]];
-  if (!status && close.num > 0 && (count < 0 || kept < wanted)) {
-    const int most = count < 0 || kept + close.num < wanted ? close.num : wanted - kept;
+  if (!status && count >= 0 && kept + close.num <= wanted) { /* all of them are needed */
+    for (int i = 0; i < close.num; i++) dropped[g->order[close.place[i]]] = 0;
+    kept += close.num;
+  } else if (!status && close.num > 0 && (count < 0 || kept < wanted)) {
+    const int most = count < 0 ? close.num : wanted - kept;
     status = take_farthest(g, &close, most, count < 0 ? independent_from : -1.0, dropped);
     kept = 0;
     for (int k = first; k < end; k++) kept += !dropped[g->order[k]];
