@@ -2,7 +2,7 @@
  * executes, with callgrind.
  *
  *     hot_loops                 lists them: name, number of steps, number of bodies
- *     hot_loops NAME            20 steps, then so many steps within hot_loop
+ *     hot_loops NAME            20 steps (5 of variable size), then so many steps within hot_loop
  */
 #include "bench/plan.h"
 
@@ -14,29 +14,36 @@ static const char top[] = POLHODE_SOURCE_DIR "/models/bruels-cardona-2010/heavy_
 static const char crank[] =
     POLHODE_SOURCE_DIR "/models/holzinger-arnold-gerstmayr/slider_crank.json";
 
-/* Steps of 1 ms.  Without a file: a chain of spherical joints. */
+/* Steps of 1 ms, or with a tolerance.  Without a file: a chain of spherical joints. */
 static const struct {
   const char *name, *file, *method;
   pol_index index;
   int order, steps, bodies;
+  double tolerance;
 } loops[] = {
-    {"heavy top, geom1 index 3", top, "geom1", POL_INDEX_3, 2, 200, 1},
-    {"heavy top, rattle order 8", top, "rattle", POL_INDEX_3, 8, 40, 1},
-    {"slider-crank, geom1 index 3", crank, "geom1", POL_INDEX_3, 2, 100, 3},
-    {"slider-crank, rattle order 4", crank, "rattle", POL_INDEX_3, 4, 40, 3},
-    {"chain of 100, geom1 index 3", NULL, "geom1", POL_INDEX_3, 2, 20, 100},
-    {"chain of 100, geom1 stabilized-2", NULL, "geom1", POL_INDEX_2_STABILIZED, 2, 20, 100},
-    {"chain of 100, rattle order 2", NULL, "rattle", POL_INDEX_3, 2, 20, 100},
+    {"heavy top, geom1 index 3", top, "geom1", POL_INDEX_3, 2, 200, 1, 0.0},
+    {"heavy top, rattle order 8", top, "rattle", POL_INDEX_3, 8, 40, 1, 0.0},
+    {"slider-crank, geom1 index 3", crank, "geom1", POL_INDEX_3, 2, 100, 3, 0.0},
+    {"slider-crank, rattle order 4", crank, "rattle", POL_INDEX_3, 4, 40, 3, 0.0},
+    {"chain of 100, geom1 index 3", NULL, "geom1", POL_INDEX_3, 2, 20, 100, 0.0},
+    {"chain of 100, geom1 stabilized-2", NULL, "geom1", POL_INDEX_2_STABILIZED, 2, 20, 100, 0.0},
+    {"chain of 100, rattle order 2", NULL, "rattle", POL_INDEX_3, 2, 20, 100, 0.0},
+    {"chain of 1000, stabilized-2, 1e-3", NULL, "geom1", POL_INDEX_2_STABILIZED, 2, 10, 1000, 1e-3},
 };
 enum { NUM_LOOPS = sizeof loops / sizeof loops[0] };
 
-pol_status hot_loop(pol_integrator *integrator, int steps);
+static pol_status take_step(pol_integrator *integrator, int variable)
+{
+  return variable ? pol_integrator_adapt(integrator, 1.0) : pol_integrator_step(integrator, 1e-3);
+}
+
+pol_status hot_loop(pol_integrator *integrator, int steps, int variable);
 
 /* What is counted; a function of its own, which callgrind finds by name. */
-__attribute__((noinline)) pol_status hot_loop(pol_integrator *integrator, int steps)
+__attribute__((noinline)) pol_status hot_loop(pol_integrator *integrator, int steps, int variable)
 {
   pol_status status = POL_OK;
-  for (int n = 0; !status && n < steps; n++) status = pol_integrator_step(integrator, 1e-3);
+  for (int n = 0; !status && n < steps; n++) status = take_step(integrator, variable);
   return status;
 }
 
@@ -56,11 +63,15 @@ int main(int argc, char **argv)
     bench_check(pol_model_read_file(&model, loops[chosen].file, 0, NULL, &errors), "model");
   pol_mechanism *own = model ? NULL : bench_make_model(PEER_SPHERICAL, &bodies);
   bench_plan plan = bench_plan_make(loops[chosen].method, POL_SO3XR3, loops[chosen].index,
-                                    loops[chosen].order, 0);
+                                    loops[chosen].order, loops[chosen].tolerance > 0.0);
+  pol_control *control = &plan.options.control;
+  if (plan.variable)
+    control->rtol = control->atol_translation = control->atol_rotation = loops[chosen].tolerance;
   int status = bench_plan_open(&plan, model ? model->mechanism : own);
   if (!status) status = pol_integrator_start(plan.integrator, 0.0, plan.q, plan.v, NULL);
-  for (int n = 0; !status && n < 20; n++) status = pol_integrator_step(plan.integrator, 1e-3);
-  if (!status) status = hot_loop(plan.integrator, loops[chosen].steps);
+  const int before = plan.variable ? 5 : 20;
+  for (int n = 0; !status && n < before; n++) status = take_step(plan.integrator, plan.variable);
+  if (!status) status = hot_loop(plan.integrator, loops[chosen].steps, plan.variable);
   if (status) fprintf(stderr, "%s: failed %s\n", loops[chosen].name, plan.reason);
   bench_plan_close(&plan);
   pol_mechanism_free(&own);
