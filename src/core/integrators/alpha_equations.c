@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/parallel.h"
+#include "base/wide.h"
 #include "dae/dae.h"
 #include "integrators/alpha.h"
 
@@ -190,41 +191,54 @@ static void measure_accelerations(poli_alpha *s)
   s->has_accelerations = 0;
 }
 
-/* theta and v of some components, where sigma is 0. */
-static void place_velocities(poli_alpha *s, const double *x, int first, int end)
+/* What some components are placed from and to. */
+typedef struct components {
+  const double *x, *c, *stabilizing, *old_v, *old_a, *old_vd; /* stabilizing may be NULL */
+  double *theta, *v, *a, *vd;
+} components;
+
+/* theta and v, unless sigma is not 0 (x is NULL), then a and v'. */
+static POLI_WIDE void place_components(const pol_options *o, double h, int n, const components *p)
 {
-  const double h = s->h, scale = s->options->gamma / (h * s->options->beta);
-  for (int i = first; i < end; i++) {
-    const double theta = h * x[i];
-    s->theta[i] = theta;
-    s->next.v[i] = scale * (theta - s->c[i]);
+  const double *restrict x = p->x, *restrict c = p->c, *restrict stabilizing = p->stabilizing;
+  const double *restrict old_v = p->old_v, *restrict old_a = p->old_a, *restrict old_vd = p->old_vd;
+  double *restrict theta = p->theta, *restrict v = p->v, *restrict a = p->a, *restrict vd = p->vd;
+  const double scale = o->gamma / (h * o->beta);
+  const double by_v = 1.0 / (h * o->gamma), by_old = (1.0 - o->gamma) / o->gamma;
+  const double share = 1.0 / (1.0 - o->alpha_f), of_a = share * (1.0 - o->alpha_m);
+  const double of_old = share * o->alpha_m, of_vd = share * o->alpha_f;
+  for (int i = 0; i < n && x; i++) {
+    theta[i] = h * x[i];
+    v[i] = scale * (theta[i] - c[i]);
   }
-  for (int i = first; i < end && s->saddle->num_extra; i++)
-    s->next.v[i] += scale * s->stabilizing[i];
+  for (int i = 0; i < n && x && stabilizing; i++) v[i] += scale * stabilizing[i];
+  for (int i = 0; i < n; i++) {
+    a[i] = by_v * (v[i] - old_v[i]) - by_old * old_a[i];
+    vd[i] = of_a * a[i] + (of_old * old_a[i] - of_vd * old_vd[i]);
+  }
 }
 
 void poli_alpha_place_factors(poli_alpha *s, const double *x, int first, int end)
 {
-  const pol_options *o = s->options;
   const pol_group *group = &s->dae->group;
-  const double h = s->h;
   if (first == end) return;
   const int begin = group->factors[first].v;
   const int last = group->factors[end - 1].v + group->factors[end - 1].dim;
-  const double by_v = 1.0 / (h * o->gamma), by_old = (1.0 - o->gamma) / o->gamma;
-  const double share = 1.0 / (1.0 - o->alpha_f), of_a = share * (1.0 - o->alpha_m);
-  const double of_old = share * o->alpha_m, of_vd = share * o->alpha_f;
-  if (o->sigma == 0.0) place_velocities(s, x, begin, last);
-  for (int i = begin; i < last; i++) {
-    const double a_old = s->now.a[i];
-    const double a = by_v * (s->next.v[i] - s->now.v[i]) - by_old * a_old;
-    s->next.a[i] = a;
-    s->next.vd[i] = of_a * a + (of_old * a_old - of_vd * s->now.vd[i]);
-  }
-  pol_group part = *group;
-  part.factors = group->factors + first;
-  part.num_factors = end - first;
-  pol_group_move(&part, s->update->base_velocity ? s->base : s->now.q, s->theta, s->next.q);
+  const components part = {.x = s->options->sigma == 0.0 ? x + begin : NULL,
+                           .c = s->c + begin,
+                           .stabilizing = s->saddle->num_extra ? s->stabilizing + begin : NULL,
+                           .old_v = s->now.v + begin,
+                           .old_a = s->now.a + begin,
+                           .old_vd = s->now.vd + begin,
+                           .theta = s->theta + begin,
+                           .v = s->next.v + begin,
+                           .a = s->next.a + begin,
+                           .vd = s->next.vd + begin};
+  place_components(s->options, s->h, last - begin, &part);
+  pol_group moved = *group;
+  moved.factors = group->factors + first;
+  moved.num_factors = end - first;
+  pol_group_move(&moved, s->update->base_velocity ? s->base : s->now.q, s->theta, s->next.q);
   if (!s->by_rows) map_to_model(s, first, end); /* rows see next.v itself */
 }
 
