@@ -177,9 +177,8 @@ void poli_alpha_rows_adopt(poli_alpha *s);
 /* Whether the next step is to be solved by rows; called once per step. */
 int poli_alpha_rows_serve(poli_alpha *s);
 poli_newton *poli_alpha_rows_newton(poli_alpha_rows *rows);
-/* Whether the matrix of the rows has all derivatives, so that the general one would do no better.
- */
-int poli_alpha_rows_are_complete(const poli_alpha_rows *rows);
+/* Whether the general matrix is expected to do better, as the last steps have shown. */
+int poli_alpha_rows_pause(const poli_alpha_rows *rows);
 /* The blocks of B(q_n), for the stabilized form. */
 pol_status poli_alpha_rows_prepare(poli_alpha *s);
 /* Whether the rows give the velocity constraints too, and w (nv) with M w = B^T mu, B w = B v at

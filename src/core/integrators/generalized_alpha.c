@@ -509,6 +509,9 @@ static pol_status attempt(pol_integrator *integrator, double t, double h, const 
       status = s->by_rows ? solve_by_rows(s, d) : solve_with_matrix(s, d);
     }
     if (status) poli_dae_blame(s->dae, s->scratch, d);
+    if (status == POL_NOT_CONVERGED && s->options->index == POL_INDEX_3 && s->dae->num_holonomic)
+      snprintf(d->advice, sizeof d->advice,
+               "take a smaller step, or index stabilized-2, in which reactions oscillate less");
   }
 
   *v = s->by_rows ? s->next.v : s->model_v;
