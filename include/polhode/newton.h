@@ -26,7 +26,7 @@ typedef enum pol_newton_stop {
 typedef struct pol_newton_options {
   pol_newton_kind kind;
   double tolerance;   /* relative tolerance of residual and correction */
-  int max_iterations; /* per step */
+  int max_iterations; /* per step; at most 16 where a failed step can be repeated smaller */
   double refresh;  /* modified: the matrix is re-evaluated if the contraction exceeds this value, or
                       if four more iterations would not converge; default 0.5 */
   int line_search; /* maximum number of halvings in the Armijo line search; 0: no line search */

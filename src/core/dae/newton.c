@@ -22,7 +22,7 @@ static const double armijo = 1e-4;
 static const double most_left = 0.01, most_left_fresh = 0.03;
 
 /* Corrections in a step that can be repeated with a smaller size. */
-enum { MOST_TO_GOAL = 12 };
+enum { MOST_TO_GOAL = 16 };
 
 /* Steps that start with a new matrix after an old one was given up within a step. */
 enum { FEWEST_FRESH = 4, MOST_FRESH = 64 };
@@ -236,15 +236,14 @@ void poli_newton_solve_correction(poli_newton *s)
  * the tolerances after it; and the history of the iteration that its end depends on. */
 typedef struct attempt {
   double share, before, after;
-  double of_r;     /* the present residual in the present tolerances, negative: not known */
-  int corrections; /* so far in this step */
-  int new_matrix;  /* evaluated just before the correction */
-  int matrices;    /* in this step */
-  int fresh;       /* the step has the matrix of its first guess */
-  int served;      /* steps that the matrix it began with had served, 0: a new one */
-  double slowest;  /* fall of the residual with this matrix, negative: not known */
-  double
-      last_size; /* of a correction with this matrix in terms of the goal, 0 if it is the first */
+  double of_r;      /* the present residual in the present tolerances, negative: not known */
+  int corrections;  /* so far in this step */
+  int new_matrix;   /* evaluated just before the correction */
+  int matrices;     /* in this step */
+  int fresh;        /* the step has the matrix of its first guess */
+  int served;       /* steps that the matrix it began with had served, 0: a new one */
+  double slowest;   /* fall of the residual with this matrix, negative: not known */
+  double last_size; /* of the correction before in terms of the goal, 0 if there was none */
 } attempt;
 
 /* Whether the correction that would follow s->trial_r with the same matrix is so small a share of
@@ -334,10 +333,9 @@ static verdict test_goal(poli_newton *s, attempt *a, int finishes)
   const double size = poli_newton_goal_size(s), last = a->last_size;
   a->last_size = size;
   if (last > 0.0) s->rate = fmax(size / last, least_rate);
-  /* the second correction with the matrix of the first guess: worth it as it was in steps before?
-   */
+  /* is a second correction with the matrix of the first guess worth it, by the steps before? */
   const int first = a->fresh && a->corrections == 1 && s->matrix.cost > 0.0;
-  if (a->fresh && a->corrections == 2 && !a->new_matrix) s->kept_rate = s->rate;
+  if (a->fresh && a->corrections == 2 && !a->new_matrix) s->kept_rate = fmin(s->rate, 1.0);
   if (s->rate < 0.0) {
     if (first && s->kept_rate > 0.0 &&
         corrections_to_goal(s, s->kept_rate, size) >
@@ -480,12 +478,13 @@ static pol_status iterate(poli_newton *s, const poli_newton_system *system, doub
                           pol_diagnostics *d)
 {
   const int modified = s->options.kind == POL_NEWTON_MODIFIED;
-  const char *smaller = s->options.kind == POL_NEWTON_FULL
-                            ? poli_smaller_step
-                            : "take a smaller step, or try the full Newton matrix";
+  const char *usual = s->options.kind == POL_NEWTON_FULL
+                          ? poli_smaller_step
+                          : "take a smaller step, or try the full Newton matrix";
+  const char *smaller = s->advice ? s->advice : usual;
   attempt a = {.slowest = -1.0, .of_r = -1.0};
   s->new_fall = 1.0;
-  const int most = s->goal.weight && s->options.max_iterations > MOST_TO_GOAL
+  const int most = s->goal.can_shrink && s->options.max_iterations > MOST_TO_GOAL
                        ? MOST_TO_GOAL
                        : s->options.max_iterations;
   if (!s->matrix.operations || ++s->accepted_steps > MOST_ACCEPTED) s->has_accepted = 0;

@@ -54,6 +54,7 @@ typedef struct poli_newton_system {
 typedef struct poli_newton_goal {
   const double *weight; /* nv; NULL: there is no goal */
   double scale, peak, share;
+  int can_shrink; /* a step that fails is repeated with a smaller size */
 } poli_newton_goal;
 
 /* What Newton's method needs of a matrix that is not stored in a pattern. */
@@ -112,8 +113,9 @@ typedef struct poli_newton {
       fresh_length;  /* steps to come that start with a new matrix, and of the last time */
   double fresh_cost; /* of the last step that started with a new matrix, in iterations */
   poli_newton_goal goal;
-  int uses;          /* steps done with the present matrix, */
-  double spent;      /* and their cost, including that of the matrix, in iterations */
+  const char *advice; /* where the iteration does not converge; NULL: a general one */
+  int uses;           /* steps done with the present matrix, */
+  double spent;       /* and their cost, including that of the matrix, in iterations */
   double new_fall;   /* of the residual by the last correction with a new matrix in the last step */
   double rate;       /* of linear convergence with the present matrix; negative: not known */
   double later_rate; /* fall by a later correction with an old matrix; negative: not known */

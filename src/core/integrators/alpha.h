@@ -148,6 +148,8 @@ pol_status poli_alpha_matrix(void *alpha);
  * made ahead, but for large systems that are solved by rows: there a step that needs the general
  * matrix allocates it. */
 pol_status poli_alpha_make_matrix(poli_alpha *s);
+/* What to try if Newton's method does not converge; NULL: what it says itself. */
+const char *poli_alpha_advice(const poli_alpha *s);
 
 /* The derivatives of one factor that is not R^n, n x n each. */
 typedef struct poli_alpha_derivatives {

@@ -278,6 +278,14 @@ pol_status poli_alpha_matrix(void *alpha)
   return POL_OK;
 }
 
+const char *poli_alpha_advice(const poli_alpha *s)
+{
+  if (s->options->index != POL_INDEX_3 || s->dae->num_holonomic == 0 ||
+      s->options->newton.kind != POL_NEWTON_MODIFIED)
+    return NULL;
+  return "take a smaller step, or index stabilized-2, in which reactions oscillate less";
+}
+
 pol_status poli_alpha_make_matrix(poli_alpha *s)
 {
   if (s->newton) return POL_OK;
@@ -303,6 +311,8 @@ pol_status poli_alpha_make_matrix(poli_alpha *s)
     if (!s->matrix_memory) return POL_NO_MEMORY;
   }
   status = poli_newton_create(&s->newton, s->dae, s->saddle, &newton, s->counts);
-  if (!status) s->newton->goal = s->goal;
-  return status;
+  if (status) return status;
+  s->newton->goal = s->goal;
+  s->newton->advice = poli_alpha_advice(s);
+  return POL_OK;
 }

@@ -20,9 +20,8 @@
  * Of joined points, the derivatives of their reactions and of B v by the rotation of their own body
  * are part of A and of B V: with d(w x r) = phi x (w x r), the arm r of the latter becomes r + h
  * (beta/gamma) w x r.  Left out are those of all other constraints, and what eta adds to the
- * balance.  They are small with the step, but not for springs under a large tension: after a step
- * with many iterations the next ones use the general matrix, and a step that fails is repeated with
- * it.
+ * balance.  They are small with the step, but not for springs under a large tension: then the next
+ * steps use the general matrix (note_iterations).
  */
 #include "integrators/alpha_rows.h"
 
@@ -138,7 +137,9 @@ static pol_status build(poli_alpha *s, poli_alpha_rows *r)
   r->operations =
       (poli_newton_operations){poli_alpha_rows_factor, poli_alpha_rows_apply_inverse,
                                poli_alpha_rows_add_sizes, poli_alpha_rows_add_multipliers, s};
-  return poli_newton_create_for(&r->newton, s->dae, &matrix, &s->options->newton, r->counts);
+  status = poli_newton_create_for(&r->newton, s->dae, &matrix, &s->options->newton, r->counts);
+  if (!status) r->newton->advice = poli_alpha_advice(s);
+  return status;
 }
 
 pol_status poli_alpha_rows_create(poli_alpha *s, pol_counts *counts)
@@ -206,14 +207,18 @@ int poli_alpha_rows_pause(const poli_alpha_rows *rows)
 
 /* The general matrix for some steps where that of the rows, which leaves out derivatives, has been
  * slow or has failed; for more steps each time.  It would be no faster where the residual has
- * fallen steeply as soon as the matrix was that of the solution; and where the size of a step can
- * change, a smaller one is tried first. */
-static void note_iterations(poli_alpha_rows *r, pol_status status, int iterations, int can_shrink)
+ * fallen steeply as soon as the matrix was that of the solution.  A failed step is tried smaller
+ * first where that is likely to help: if nothing is left out, or near positions in which other
+ * constraints of loops are redundant. */
+static void note_iterations(const poli_alpha *s, pol_status status, int iterations)
 {
-  const int slow = 8, fast = 4, shortest = 20, longest = 1000, failed_before = r->failed;
+  const int slow = 8, fast = 4, shortest = 20, longest = 1000;
   const double steep = 0.01;
+  poli_alpha_rows *r = s->rows;
+  const int near_others = s->dropped && s->options->index != POL_INDEX_2 && !r->failed;
   r->failed = status > 0;
-  if (r->complete || (status && can_shrink && !failed_before)) return;
+  if (r->complete && !status) return;
+  if (status && s->goal.can_shrink && (r->complete || near_others)) return;
   if (status || (iterations > slow && r->newton->new_fall > steep)) {
     r->pause_length = r->pause_length == 0 ? shortest : 2 * r->pause_length;
     if (r->pause_length > longest) r->pause_length = longest;
@@ -527,7 +532,7 @@ pol_status poli_alpha_rows_solve(poli_alpha *s, pol_diagnostics *diagnostics)
                                      .round_off = poli_alpha_round_off,
                                      .user = s};
   const pol_status status = poli_newton_solve(s->rows->newton, &system, s->x, diagnostics);
-  note_iterations(s->rows, status, diagnostics->iteration, s->polynomial);
+  note_iterations(s, status, diagnostics->iteration);
   if (status) poli_alpha_copy(s->x, s->rows->guess, s->saddle->n);
   return status;
 }

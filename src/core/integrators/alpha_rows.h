@@ -30,8 +30,8 @@ struct poli_alpha_rows {
   int velocities;          /* rates of the rows are needed */
   int pause, pause_length; /* steps with the general matrix, to come and at the last time */
   int held, m;             /* rows of the dae, and with those of springs */
-  int failed;              /* the last attempt of a step, which can have another size */
-  int complete;            /* all rows join points: the matrix leaves out no derivative of them */
+  int failed;              /* the last attempt by rows failed */
+  int complete;            /* all rows join points: none of their derivatives is left out */
   void *memory;
   size_t memory_size;
   double *inertia;               /* 10 numbers per body: its mass, its inertia in body axes */

@@ -439,6 +439,7 @@ static void begin_attempt(pol_integrator *integrator, double t, double h)
   goal.scale = fmax(fabs(error_constant(o)), least_constant) * h / o->beta;
   goal.peak = poli_step_control_peak(integrator->control);
   goal.share = printed ? most : fmax(least, fmin(most, share));
+  goal.can_shrink = adapting && h > integrator->control->options.min_step * (1.0 + 1e-9);
   s->goal = goal;
   if (s->newton) s->newton->goal = goal;
   if (s->rows) poli_alpha_rows_newton(s->rows)->goal = goal;
@@ -509,9 +510,6 @@ static pol_status attempt(pol_integrator *integrator, double t, double h, const 
       status = s->by_rows ? solve_by_rows(s, d) : solve_with_matrix(s, d);
     }
     if (status) poli_dae_blame(s->dae, s->scratch, d);
-    if (status == POL_NOT_CONVERGED && s->options->index == POL_INDEX_3 && s->dae->num_holonomic)
-      snprintf(d->advice, sizeof d->advice,
-               "take a smaller step, or index stabilized-2, in which reactions oscillate less");
   }
 
   *v = s->by_rows ? s->next.v : s->model_v;
