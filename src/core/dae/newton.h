@@ -116,12 +116,11 @@ typedef struct poli_newton {
   const char *advice; /* where the iteration does not converge; NULL: a general one */
   int uses;           /* steps done with the present matrix, */
   double spent;       /* and their cost, including that of the matrix, in iterations */
-  double new_fall;   /* of the residual by the last correction with a new matrix in the last step */
-  double rate;       /* of linear convergence with the present matrix; negative: not known */
-  double later_rate; /* fall by a later correction with an old matrix; negative: not known */
-  double fresh_rate; /* by the second one with a matrix of the first guess */
-  double
-      kept_rate; /* of linear convergence of that one in terms of the goal; negative: not known */
+  double new_fall;    /* of the residual by the last new matrix of a step; 1 if there was none */
+  double rate;        /* of linear convergence with the present matrix; negative: not known */
+  double later_rate;  /* fall by a later correction with an old matrix; negative: not known */
+  double fresh_rate;  /* by the second one with a matrix of the first guess */
+  double kept_rate;   /* the same in terms of the goal, at most 1; negative: not known */
 } poli_newton;
 
 pol_status poli_newton_create(poli_newton **newton, const pol_dae *dae, poli_saddle *saddle,
