@@ -331,6 +331,38 @@ static void a_failure_leaves_the_last_step(void **state)
   pol_model_free(&model);
 }
 
+/* Where a step cannot be made smaller, its equations are solved to the end: with many corrections,
+ * or with the general matrix. */
+static void the_smallest_step_is_solved_to_the_end(void **state)
+{
+  (void)state;
+  static const struct {
+    const char *model, *min_step, *index, *tolerance;
+  } cases[] = {{"friction_block", "0.05", "3", "1e-2"},
+               {"friction_block", "0.05", "stabilized-2", "1e-2"},
+               {"governor", "0.05", "stabilized-2", "1e-2"},
+               {"chain_stop", "0.005", "3", "1e-2"}};
+  for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+    char text[4][80], path[240];
+    const char *overrides[4] = {text[0], text[1], text[2], "simulation.end=1.5"};
+    snprintf(path, sizeof path, MODELS "examples/%s.json", cases[k].model);
+    snprintf(text[0], sizeof text[0], "simulation.rtol=%s", cases[k].tolerance);
+    snprintf(text[1], sizeof text[1], "simulation.control.min_step=%s", cases[k].min_step);
+    snprintf(text[2], sizeof text[2], "simulation.index=%s", cases[k].index);
+    pol_model *model = read_model_with(path, 4, overrides);
+    pol_options *options = &model->settings.options;
+    pol_options_set_method(options, "geom1");
+    options->control.atol_translation = options->control.atol_rotation = options->control.rtol;
+    pol_simulation *simulation = start(model);
+    while (!pol_simulation_finished(simulation))
+      if (pol_simulation_step(simulation))
+        fail_msg("%s, index %s: %s", cases[k].model, cases[k].index,
+                 pol_simulation_diagnostics(simulation)->message);
+    pol_simulation_free(&simulation);
+    pol_model_free(&model);
+  }
+}
+
 /* --- events ----------------------------------------------------------------------------------- */
 
 /* A ball over the ground, without joints: so3xr3 has its position in q[4..6]. */
@@ -443,6 +475,7 @@ int main(void)
       cmocka_unit_test(the_energy_balance_holds_at_output_times),
       cmocka_unit_test(no_step_turns_half_round),
       cmocka_unit_test(a_failure_leaves_the_last_step),
+      cmocka_unit_test(the_smallest_step_is_solved_to_the_end),
       cmocka_unit_test(a_ball_bounces),
       cmocka_unit_test(an_event_stops_the_run),
   };
