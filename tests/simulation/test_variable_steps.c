@@ -1,5 +1,6 @@
 /* Simulations with steps of variable size: error and tolerance on model files, output times,
  * events, what is left after a failure. */
+#include <stdio.h>
 #include <string.h>
 
 #include "simulation/simulate.h"
