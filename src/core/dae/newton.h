@@ -66,7 +66,7 @@ typedef struct poli_newton_operations {
   void (*solve)(const double *r, double *x, void *user);
   /* Adds sums of |A_ij| over the increments j of each kind to size[kind][row], n rows per kind; an
    * estimate is enough. */
-  void (*add_row_sizes)(const int *kind, double *size, void *user);
+  void (*add_row_sizes)(double *size, void *user);
   /* Adds |A| |x| to sum (n numbers), with the multipliers in x alone; an estimate is enough. */
   void (*add_multipliers)(const double *x, double *sum, void *user);
   void *user;

@@ -18,7 +18,7 @@ static void set_row_sizes(poli_newton *s)
   const size_t n = (size_t)matrix->n;
   memset(s->row_size, 0, (size_t)s->num_kinds * n * sizeof *s->row_size);
   if (matrix->operations) {
-    matrix->operations->add_row_sizes(s->kind, s->row_size, matrix->operations->user);
+    matrix->operations->add_row_sizes(s->row_size, matrix->operations->user);
     return;
   }
   for (int j = 0; j < matrix->num_increments; j++) {

@@ -49,10 +49,10 @@ typedef struct poli_row_node {
   int row, num_rows;
   int num_sides, body[4];
   int block; /* where its first block starts */
-  int joins;
+  signed char joins;
+  signed char sign[2];     /* of dx and dphi of the bodies it acts on in dz: 1 or -1, 0 of others */
   int joined[2];           /* the bodies of a joint, -1 for the ground, */
   double arm[2][3];        /* and the points that it joins, in their axes */
-  double sign[2];          /* of dx and dphi of the bodies it acts on in dz */
   const double (*axes)[3]; /* its own first three rows are along these, fixed in joined[0]; NULL:
                               inertial axes */
   const poli_plain_row *plain; /* the rows behind those of joined points; NULL: of another kind */

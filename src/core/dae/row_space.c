@@ -66,8 +66,8 @@ static pol_status set_sides(poli_row_space *s)
                           .row = node->row,
                           .block = node->block + i * poli_row_block_size(node),
                           .joined = node->joins ? 3 : 0,
-                          .others = node->num_rows - (node->joins ? 3 : 0),
-                          .sign = node->joins ? node->sign[i] : 0.0};
+                          .others = (signed char)(node->num_rows - (node->joins ? 3 : 0)),
+                          .sign = node->joins ? node->sign[i] : 0};
   }
   /* the sides of each node, in the order of bodies */
   long pair = 0;
@@ -206,7 +206,7 @@ static inline void add_joined(const poli_row_side *row, const double X[9], doubl
     to[0] += X[1] * z - X[2] * y;
     to[1] += X[2] * x - X[0] * z;
     to[2] += X[0] * y - X[1] * x;
-    to[i] += row->sign * col->sign * d;
+    to[i] += (double)(row->sign * col->sign) * d;
   }
 }
 
@@ -274,33 +274,42 @@ typedef struct job {
   double *values, *rows;
 } job;
 
-/* The blocks in the rows of some nodes: no others add to these. */
+/* The blocks in the rows of a node: no others add to these. */
+static inline void assemble_node(const job *j, int n)
+{
+  const poli_row_space *s = j->space;
+  for (int k = s->first_of_node[n]; k < s->first_of_node[n + 1]; k++) {
+    const int side = s->side_of_node[k], b = s->body[side];
+    const poli_row_side *row = &s->sides[side];
+    const double *own = j->B1 + row->block, *D = j->D + 9 * b, d = j->d[b];
+    const long *pair = s->pairs + s->first_pair[side];
+    scaled_rows X;
+    if (row->joined) scale_joined(row, own, D, X.joined);
+    if (row->others) scale_others(row, own + row->joined, D, d, X.others);
+    for (int i = s->first_side[b]; i < s->first_side[b + 1]; i++, pair++) {
+      const poli_row_side *col = &s->sides[i];
+      if (row->others || col->others)
+        add_others(row, &X, d, col, j->B0 + col->block, j->values + *pair);
+      else
+        add_joined(row, X.joined, d, col, j->B0 + col->block, 3, j->values + *pair);
+    }
+  }
+  if (!j->more) return;
+  double *block = j->values + poli_block_lu_address(j->lu, n, n);
+  for (int i = 0; i < s->nodes[n].num_rows; i++)
+    block[i * (s->nodes[n].num_rows + 1)] += j->more[s->nodes[n].row + i];
+}
+
 static POLI_WIDE void assemble_nodes(int first, int end, void *user)
 {
-  const job *j = user;
-  const poli_row_space *s = j->space;
-  for (int n = first; n < end; n++) {
-    for (int k = s->first_of_node[n]; k < s->first_of_node[n + 1]; k++) {
-      const int side = s->side_of_node[k], b = s->body[side];
-      const poli_row_side *row = &s->sides[side];
-      const double *own = j->B1 + row->block, *D = j->D + 9 * b, d = j->d[b];
-      const long *pair = s->pairs + s->first_pair[side];
-      scaled_rows X;
-      if (row->joined) scale_joined(row, own, D, X.joined);
-      if (row->others) scale_others(row, own + row->joined, D, d, X.others);
-      for (int i = s->first_side[b]; i < s->first_side[b + 1]; i++, pair++) {
-        const poli_row_side *col = &s->sides[i];
-        if (row->others || col->others)
-          add_others(row, &X, d, col, j->B0 + col->block, j->values + *pair);
-        else
-          add_joined(row, X.joined, d, col, j->B0 + col->block, 3, j->values + *pair);
-      }
-    }
-    if (!j->more) continue;
-    double *block = j->values + poli_block_lu_address(j->lu, n, n);
-    for (int i = 0; i < s->nodes[n].num_rows; i++)
-      block[i * (s->nodes[n].num_rows + 1)] += j->more[s->nodes[n].row + i];
-  }
+  for (int n = first; n < end; n++) assemble_node(user, n);
+}
+
+/* All of them in the order of elimination: blocks are cleared shortly before they are filled. */
+static POLI_WIDE void assemble_all(const job *j)
+{
+  for (int k = 0; k < j->space->num_nodes; k++)
+    assemble_node(j, poli_block_lu_clear_next(j->lu, k));
 }
 
 void poli_row_space_assemble(const poli_row_space *space, const double *B1, const double *B0,
@@ -308,8 +317,12 @@ void poli_row_space_assemble(const poli_row_space *space, const double *B1, cons
                              poli_block_lu *lu)
 {
   job j = {.space = space, .B1 = B1, .B0 = B0, .D = D, .d = d, .more = more, .lu = lu};
-  poli_block_lu_clear(lu);
   j.values = poli_block_lu_values(lu);
+  if (space->threads <= 1) {
+    assemble_all(&j);
+    return;
+  }
+  poli_block_lu_clear(lu);
   poli_parallel_ranges(space->threads, space->num_nodes, assemble_nodes, &j);
 }
 
@@ -374,4 +387,11 @@ void poli_row_space_turn(const poli_row_space *space, const double *R, int back,
 {
   turn t = {space, R, back, lambda};
   poli_parallel_ranges(space->threads, space->num_nodes, turn_nodes, &t);
+}
+
+void poli_row_space_turn_of(const poli_row_space *space, int first, int end, const double *R,
+                            int back, double *lambda)
+{
+  turn t = {space, R, back, lambda};
+  turn_nodes(first, end, &t);
 }

@@ -21,8 +21,8 @@
  * (I, -r~), then others with 6 numbers each. */
 typedef struct poli_row_side {
   int node, row, block;
-  int joined, others; /* 0 or 3; num_rows - joined */
-  double sign;
+  signed char joined, others; /* 0 or 3; num_rows - joined */
+  signed char sign;           /* 1 or -1 */
 } poli_row_side;
 
 typedef struct poli_row_space {
@@ -66,6 +66,9 @@ void poli_row_space_add_rates_of(const poli_row_space *space, int first, int end
 /* Multipliers of points that are joined, from the rows of the dae to inertial axes, or back; R has
  * 9 numbers per body. */
 void poli_row_space_turn(const poli_row_space *space, const double *R, int back, double *lambda);
+/* The same of some nodes, by the calling thread. */
+void poli_row_space_turn_of(const poli_row_space *space, int first, int end, const double *R,
+                            int back, double *lambda);
 
 /* wrench += B^T lambda of a side: angular, linear */
 static inline void poli_row_side_add_wrench(const poli_row_side *own, const double *blocks,

@@ -426,9 +426,20 @@ static void add_sides(poli_row_node *node, const int body[2])
 {
   for (int i = 0; i < 2; i++) {
     if (body[i] == POL_GROUND) continue;
-    if (node->joins) node->sign[node->num_sides] = i ? 1.0 : -1.0;
+    if (node->joins) node->sign[node->num_sides] = i ? 1 : -1;
     node->body[node->num_sides++] = body[i];
   }
+}
+
+/* The axes of its first three rows; those of the body are the same memory for all. */
+static const double (*own_axes(const poli_joint_kernel *kernel))[3]
+{
+  static const double of_body[3][3] = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}};
+  const double(*axes)[3] = kernel->view[0].axis;
+  if (kernel->view[0].global) return NULL;
+  for (int i = 0; i < 9; i++)
+    if (axes[i / 3][i % 3] != of_body[i / 3][i % 3]) return axes;
+  return of_body;
 }
 
 /* The rows of a joint, and where its plain rows behind those of joined points are: NULL if one is
@@ -475,7 +486,7 @@ static pol_status set_nodes(pol_formulation *f, poli_rigid_bodies *to)
                             .num_rows = kernel->num_rows - kernel->num_slip,
                             .joins = kernel->joins && !to->forces_read_velocities,
                             .joined = {kernel->body[0], kernel->body[1]},
-                            .axes = kernel->view[0].global ? NULL : kernel->view[0].axis};
+                            .axes = own_axes(kernel)};
     poli_v3_copy(kernel->view[0].point, node->arm[0]);
     poli_v3_copy(kernel->view[0].s, node->arm[1]);
     add_sides(node, kernel->body);

@@ -70,7 +70,7 @@ typedef struct poli_alpha {
   poli_alpha_values now, next;
   double *model_v, *model_vd;                   /* nv: what the model sees of next.v, next.vd */
   double *base;                                 /* q*, if it is not q_n: geom2, geom3 */
-  double *theta, *c;                            /* nv */
+  double *theta;                                /* nv */
   double *x, *x_done;                           /* Newton's unknowns; those already applied */
   double *eta;                                  /* num_extra */
   double *stabilizing;                          /* nv: h B(q_n)^T eta */
@@ -91,6 +91,7 @@ typedef struct poli_alpha {
   double last_h;                   /* that now.v and now.a belong to */
   int adapts;                      /* the step under way has changed now.v and now.a, */
   double undo_h;                   /* from given_v and given_a, which belong to this size */
+  double c_v, c_a;                 /* c = c_v v_n + c_a a_n */
   double matrix_h;                 /* that Newton's matrix belongs to */
   int polynomial;                  /* the first guess comes from the predictor */
   poli_predictor predictor;        /* of (v', lambda, eta/h^2) */
@@ -103,6 +104,12 @@ typedef struct poli_alpha {
   int has_accelerations;           /* they were measured with the last residual */
   double calm[POLI_KINDS];         /* smallest of these accelerations so far, where they last */
 } poli_alpha;
+
+/* The known part c, of which v_n and a_n are c_v and c_a times. */
+static inline double poli_alpha_c(const poli_alpha *s, int i)
+{
+  return s->c_v * s->now.v[i] + s->c_a * s->now.a[i];
+}
 
 static inline void poli_alpha_copy(double *to, const double *from, int n)
 {
@@ -123,12 +130,17 @@ void poli_alpha_predict(poli_alpha *s);       /* the first x */
 void poli_alpha_recentre(poli_alpha *s);      /* next.v, next.vd, next.a as the model sees them */
 /* Everything at t_{n+1} that follows from the unknowns x. */
 pol_status poli_alpha_place(const double *x, void *alpha);
+/* Factors from first to end - 1 of the group, which have the velocities v to end_v - 1. */
+typedef struct poli_alpha_range {
+  int first, end, v, end_v;
+} poli_alpha_range;
+poli_alpha_range poli_alpha_factors(const poli_alpha *s, int first, int end);
 /* The same of some factors, whose velocities are known unless sigma is 0, and of some multipliers.
  */
-void poli_alpha_place_factors(poli_alpha *s, const double *x, int first, int end);
+void poli_alpha_place_factors(poli_alpha *s, const double *x, poli_alpha_range range);
 void poli_alpha_place_multipliers(poli_alpha *s, const double *x, int first, int end);
 /* Includes some factors in s->acceleration and s->change. */
-void poli_alpha_measure_factors(poli_alpha *s, int first, int end);
+void poli_alpha_measure_factors(poli_alpha *s, poli_alpha_range range);
 pol_status poli_alpha_residual(const double *x, double *r, void *alpha);
 pol_status poli_alpha_evaluate(poli_alpha *s, double *r); /* the scaled residual at s->next */
 void poli_alpha_add_transposed(poli_alpha *s, double scale, const double *eta,
@@ -187,7 +199,7 @@ pol_status poli_alpha_rows_prepare(poli_alpha *s);
  * q_n: the part of v that violates them.  Newton's matrix is forgotten. */
 int poli_alpha_rows_know_velocities(const poli_alpha *s);
 pol_status poli_alpha_rows_velocity_defect(poli_alpha *s, const double *v, double *w);
-/* From the guess of poli_alpha_predict; if it fails, s->x is a guess for the general matrix. */
+/* From the guess of poli_alpha_predict. */
 pol_status poli_alpha_rows_solve(poli_alpha *s, pol_diagnostics *diagnostics);
 /* After an accepted step: s->next.lambda and s->eta in the axes of the dae. */
 void poli_alpha_rows_accept(poli_alpha *s);

@@ -8,7 +8,7 @@
 #include "dae/dae.h"
 #include "integrators/alpha.h"
 
-/* q*, c and the constraint matrix at the old configuration. */
+/* q*, what c is made of and the constraint matrix at the old configuration. */
 pol_status poli_alpha_prepare(poli_alpha *s)
 {
   const pol_options *o = s->options;
@@ -16,10 +16,8 @@ pol_status poli_alpha_prepare(poli_alpha *s)
   double h = s->h, *w = s->theta;
   double in_velocity = s->update->base_velocity ? 0.0 : 1.0;
   double in_acceleration = s->update->base_acceleration ? 0.0 : 1.0;
-  for (int i = 0; i < group->nv; i++)
-    s->c[i] = in_velocity * h * s->now.v[i] +
-              in_acceleration * h * h * (0.5 - o->beta) * s->now.a[i] -
-              h * o->beta / o->gamma * (s->now.v[i] + h * (1.0 - o->gamma) * s->now.a[i]);
+  s->c_v = h * (in_velocity - o->beta / o->gamma);
+  s->c_a = h * h * (in_acceleration * (0.5 - o->beta) - o->beta / o->gamma * (1.0 - o->gamma));
 
   if (s->update->base_velocity) {
     for (int i = 0; i < group->nv; i++) w[i] = h * s->now.v[i];
@@ -65,7 +63,7 @@ void poli_alpha_predict(poli_alpha *s)
           ((1.0 - o->alpha_f) * s->sample[i] + o->alpha_f * s->now.vd[i] - o->alpha_m * a_old) /
           (1.0 - o->alpha_m);
       double v = s->now.v[i] + s->h * ((1.0 - o->gamma) * a_old + o->gamma * a);
-      s->x[i] = s->c[i] / s->h + o->beta / o->gamma * v;
+      s->x[i] = poli_alpha_c(s, i) / s->h + o->beta / o->gamma * v;
     }
     for (int i = 0; i < m; i++) s->x[nv + i] = s->h * s->sample[nv + i];
     for (int i = 0; i < s->saddle->num_extra; i++)
@@ -77,7 +75,7 @@ void poli_alpha_predict(poli_alpha *s)
   const poli_alpha_values *before = s->same_step ? &s->next : &s->now;
   for (int i = 0; i < nv; i++) {
     double a = s->now.a[i] + o->gamma * (s->now.a[i] - before->a[i]);
-    s->x[i] = s->c[i] / s->h + o->beta / o->gamma * (s->now.v[i] + s->h * a);
+    s->x[i] = poli_alpha_c(s, i) / s->h + o->beta / o->gamma * (s->now.v[i] + s->h * a);
   }
   for (int i = 0; i < m; i++) s->x[nv + i] = s->h * (2.0 * s->now.lambda[i] - before->lambda[i]);
   for (int i = 0; i < s->saddle->num_extra; i++) s->x[nv + m + i] = 0.0;
@@ -88,8 +86,9 @@ static pol_status new_velocity(poli_alpha *s)
 {
   const pol_options *o = s->options;
   const pol_group *group = &s->dae->group;
-  double scale = o->gamma / (s->h * o->beta), *v = s->next.v;
-  pol_group_tangent(group, s->theta, s->c, v);
+  double scale = o->gamma / (s->h * o->beta), *v = s->next.v, *c = s->column;
+  for (int i = 0; i < group->nv; i++) c[i] = poli_alpha_c(s, i);
+  pol_group_tangent(group, s->theta, c, v);
   for (int i = 0; i < group->nv; i++) v[i] = scale * (s->theta[i] - v[i] + s->stabilizing[i]);
   for (int f = 0; f < group->num_factors; f++) {
     const pol_factor *factor = &group->factors[f];
@@ -105,14 +104,13 @@ static pol_status new_velocity(poli_alpha *s)
 
 /* v = T psi' and v' = T psi'' + (dT/dpsi . psi') psi' of the vector factors among some; the others
  * as they are. */
-static void map_to_model(poli_alpha *s, int first, int end)
+static void map_to_model(poli_alpha *s, poli_alpha_range range)
 {
   const pol_group *group = &s->dae->group;
-  const int from = group->factors[first].v;
-  const int count = group->factors[end - 1].v + group->factors[end - 1].dim - from;
-  poli_alpha_copy(s->model_v + from, s->next.v + from, count);
-  poli_alpha_copy(s->model_vd + from, s->next.vd + from, count);
-  for (int f = first; f < end; f++) {
+  const int count = range.end_v - range.v;
+  poli_alpha_copy(s->model_v + range.v, s->next.v + range.v, count);
+  poli_alpha_copy(s->model_vd + range.v, s->next.vd + range.v, count);
+  for (int f = range.first; f < range.end; f++) {
     const pol_factor *factor = &group->factors[f];
     int k = factor->v, n = factor->dim;
     double T[POLI_DIM * POLI_DIM], D[POLI_DIM * POLI_DIM], turn[POLI_DIM];
@@ -159,15 +157,23 @@ void poli_alpha_add_transposed(poli_alpha *s, double scale, const double *eta, d
       out[saddle->row_col[k]] += scale * eta[i] * s->old_jacobian[saddle->row_address[k]];
 }
 
-void poli_alpha_measure_factors(poli_alpha *s, int first, int end)
+poli_alpha_range poli_alpha_factors(const poli_alpha *s, int first, int end)
 {
   const pol_group *group = &s->dae->group;
+  const int count = group->num_factors;
+  return (poli_alpha_range){.first = first,
+                            .end = end,
+                            .v = first < count ? group->factors[first].v : group->nv,
+                            .end_v = end < count ? group->factors[end].v : group->nv};
+}
+
+void poli_alpha_measure_factors(poli_alpha *s, poli_alpha_range range)
+{
   const double *next = s->next.vd, *now = s->now.vd;
   const int *kind = (s->newton ? s->newton : poli_alpha_rows_newton(s->rows))->kind;
-  if (first == end) return;
-  int last = group->factors[end - 1].v + group->factors[end - 1].dim;
-  if (last > s->saddle->nv - s->dae->num_states) last = s->saddle->nv - s->dae->num_states;
-  for (int i = group->factors[first].v; i < last;) {
+  const int known = s->saddle->nv - s->dae->num_states;
+  const int last = range.end_v < known ? range.end_v : known;
+  for (int i = range.v; i < last;) {
     const int k = kind[i];
     double size = s->acceleration[k], change = s->change[k];
     for (; i < last && kind[i] == k; i++) {
@@ -186,30 +192,31 @@ static void measure_accelerations(poli_alpha *s)
 {
   if (!s->has_accelerations) {
     for (int k = 0; k < POLI_KINDS; k++) s->acceleration[k] = s->change[k] = 0.0;
-    poli_alpha_measure_factors(s, 0, s->dae->group.num_factors);
+    poli_alpha_measure_factors(s, poli_alpha_factors(s, 0, s->dae->group.num_factors));
   }
   s->has_accelerations = 0;
 }
 
 /* What some components are placed from and to. */
 typedef struct components {
-  const double *x, *c, *stabilizing, *old_v, *old_a, *old_vd; /* stabilizing may be NULL */
+  const double *x, *stabilizing, *old_v, *old_a, *old_vd; /* stabilizing may be NULL */
+  double c_v, c_a;
   double *theta, *v, *a, *vd;
 } components;
 
 /* theta and v, unless sigma is not 0 (x is NULL), then a and v'. */
 static POLI_WIDE void place_components(const pol_options *o, double h, int n, const components *p)
 {
-  const double *restrict x = p->x, *restrict c = p->c, *restrict stabilizing = p->stabilizing;
+  const double *restrict x = p->x, *restrict stabilizing = p->stabilizing;
   const double *restrict old_v = p->old_v, *restrict old_a = p->old_a, *restrict old_vd = p->old_vd;
   double *restrict theta = p->theta, *restrict v = p->v, *restrict a = p->a, *restrict vd = p->vd;
-  const double scale = o->gamma / (h * o->beta);
+  const double scale = o->gamma / (h * o->beta), c_v = p->c_v, c_a = p->c_a;
   const double by_v = 1.0 / (h * o->gamma), by_old = (1.0 - o->gamma) / o->gamma;
   const double share = 1.0 / (1.0 - o->alpha_f), of_a = share * (1.0 - o->alpha_m);
   const double of_old = share * o->alpha_m, of_vd = share * o->alpha_f;
   for (int i = 0; i < n && x; i++) {
     theta[i] = h * x[i];
-    v[i] = scale * (theta[i] - c[i]);
+    v[i] = scale * (theta[i] - (c_v * old_v[i] + c_a * old_a[i]));
   }
   for (int i = 0; i < n && x && stabilizing; i++) v[i] += scale * stabilizing[i];
   for (int i = 0; i < n; i++) {
@@ -218,15 +225,14 @@ static POLI_WIDE void place_components(const pol_options *o, double h, int n, co
   }
 }
 
-void poli_alpha_place_factors(poli_alpha *s, const double *x, int first, int end)
+void poli_alpha_place_factors(poli_alpha *s, const double *x, poli_alpha_range range)
 {
   const pol_group *group = &s->dae->group;
-  if (first == end) return;
-  const int begin = group->factors[first].v;
-  const int last = group->factors[end - 1].v + group->factors[end - 1].dim;
+  const int begin = range.v;
   const components part = {.x = s->options->sigma == 0.0 ? x + begin : NULL,
-                           .c = s->c + begin,
                            .stabilizing = s->saddle->num_extra ? s->stabilizing + begin : NULL,
+                           .c_v = s->c_v,
+                           .c_a = s->c_a,
                            .old_v = s->now.v + begin,
                            .old_a = s->now.a + begin,
                            .old_vd = s->now.vd + begin,
@@ -234,12 +240,12 @@ void poli_alpha_place_factors(poli_alpha *s, const double *x, int first, int end
                            .v = s->next.v + begin,
                            .a = s->next.a + begin,
                            .vd = s->next.vd + begin};
-  place_components(s->options, s->h, last - begin, &part);
+  place_components(s->options, s->h, range.end_v - begin, &part);
   pol_group moved = *group;
-  moved.factors = group->factors + first;
-  moved.num_factors = end - first;
+  moved.factors = group->factors + range.first;
+  moved.num_factors = range.end - range.first;
   pol_group_move(&moved, s->update->base_velocity ? s->base : s->now.q, s->theta, s->next.q);
-  if (!s->by_rows) map_to_model(s, first, end); /* rows see next.v itself */
+  if (!s->by_rows) map_to_model(s, range); /* rows see next.v itself */
 }
 
 /* Many factors at a time would leave the cache between the loops over them. */
@@ -253,7 +259,8 @@ static void place_all(int first, int end, void *user)
   enum { FEW = 256 };
   const placing *p = user;
   for (int f = first; f < end; f += FEW)
-    poli_alpha_place_factors(p->s, p->x, f, f + FEW < end ? f + FEW : end);
+    poli_alpha_place_factors(p->s, p->x,
+                             poli_alpha_factors(p->s, f, f + FEW < end ? f + FEW : end));
 }
 
 void poli_alpha_place_multipliers(poli_alpha *s, const double *x, int first, int end)

@@ -85,7 +85,7 @@ static pol_status sigma_velocity(const poli_alpha *s, int f, poli_alpha_derivati
   double ratio = o->gamma / o->beta;
   double z[POLI_DIM] = {0.0}, D[POLI_DIM * POLI_DIM], column[POLI_DIM], product[POLI_DIM];
   for (int i = 0; i < n; i++)
-    z[i] = s->c[k + i] + (1.0 - o->sigma) * s->h / ratio * s->next.v[k + i];
+    z[i] = poli_alpha_c(s, k + i) + (1.0 - o->sigma) * s->h / ratio * s->next.v[k + i];
   pol_factor_tangent_derivative(factor, s->theta + k, z, D);
   if (!pol_alpha_invert_P(o->sigma, d->T, n, s->P_inverse[f])) return POL_SINGULAR;
   for (int j = 0; j < n; j++) {

@@ -58,7 +58,7 @@ static void predict_from_zero(poli_alpha *s)
     const double a_old = s->now.a[i];
     const double a = (o->alpha_f * s->now.vd[i] - o->alpha_m * a_old) / (1.0 - o->alpha_m);
     s->next.v[i] = s->now.v[i] + s->h * ((1.0 - o->gamma) * a_old + o->gamma * a);
-    s->x[i] = s->c[i] / s->h + o->beta / o->gamma * s->next.v[i];
+    s->x[i] = poli_alpha_c(s, i) / s->h + o->beta / o->gamma * s->next.v[i];
   }
   pol_group_bracket(&s->dae->group, s->next.v, s->x, turn);
   for (int i = 0; i < nv; i++) s->x[i] -= 0.5 * o->sigma * s->h * o->beta / o->gamma * turn[i];
@@ -74,7 +74,7 @@ static void predict_as_before(poli_alpha *s)
     const double a_old = s->now.a[i];
     const double a = (s->now.vd[i] - o->alpha_m * a_old) / (1.0 - o->alpha_m);
     const double v = s->now.v[i] + s->h * ((1.0 - o->gamma) * a_old + o->gamma * a);
-    s->x[i] = s->c[i] / s->h + o->beta / o->gamma * v;
+    s->x[i] = poli_alpha_c(s, i) / s->h + o->beta / o->gamma * v;
   }
   for (int i = 0; i < m; i++) s->x[nv + i] = s->h * s->now.lambda[i];
   for (int i = 0; i < s->saddle->num_extra; i++) s->x[nv + m + i] = s->same_step ? s->eta[i] : 0.0;

@@ -67,8 +67,9 @@ static int count_stretches(const poli_alpha *s)
   return (count + STRETCH - 1) / STRETCH;
 }
 
-static void set_stretches(poli_alpha_rows *r)
+static void set_stretches(const poli_alpha *s)
 {
+  const poli_alpha_rows *r = s->rows;
   const poli_row_space *space = r->space;
   poli_stretch end = {0};
   for (int k = 0; k < r->num_stretches; k++) {
@@ -80,13 +81,16 @@ static void set_stretches(poli_alpha_rows *r)
     for (int ready = 1; ready && end.balanced < end.placed; end.balanced += ready)
       for (int e = space->first_side[end.balanced]; e < space->first_side[end.balanced + 1]; e++)
         ready = ready && space->sides[e].node < end.nodes;
+    end.row = end.nodes < space->num_nodes ? space->nodes[end.nodes].row : r->held;
+    end.factors = poli_alpha_factors(s, end.factors.end,
+                                     last ? s->dae->group.num_factors
+                                          : s->factor_of[r->bodies->places[end.placed].v]);
     r->stretches[k] = end;
   }
 }
 
 static pol_status build(poli_alpha *s, poli_alpha_rows *r)
 {
-  const pol_group *group = &s->dae->group;
   const int stabilized = s->saddle->num_extra > 0, index3 = s->options->index == POL_INDEX_3;
   pol_status status =
       poli_row_space_create(&r->space, r->bodies, r->own_axes, 1, s->options->threads);
@@ -96,25 +100,22 @@ static pol_status build(poli_alpha *s, poli_alpha_rows *r)
   r->complete = r->m == r->held;
   for (int k = 0; k < r->space->num_nodes; k++)
     r->complete = r->complete && r->space->nodes[k].joins && r->space->nodes[k].num_rows == 3;
-  const size_t bodies = (size_t)r->bodies->count, nv = (size_t)group->nv, m = (size_t)r->m;
+  const size_t bodies = (size_t)r->bodies->count, m = (size_t)r->m;
   const size_t blocks = (size_t)r->space->num_blocks, held = (size_t)r->held;
   r->num_stretches = count_stretches(s);
   poli_arena arena = {0};
   do {
-    POLI_TAKE_EACH(&arena, 9 * bodies, &r->R, &r->A_inverse, &r->D, &r->RT, &r->A_inverse_R);
-    POLI_TAKE_EACH(&arena, stabilized ? 9 * bodies : 0, &r->old_R, &r->eta_D);
-    POLI_TAKE(&arena, r->RV, index3 ? 0 : 9 * bodies);
+    POLI_TAKE_EACH(&arena, 9 * bodies, &r->R, &r->matrix_R, &r->D, &r->A_inverse_R);
+    POLI_TAKE_EACH(&arena, stabilized ? 9 * bodies : 0, &r->old_R, &r->RT, &r->eta_D);
     POLI_TAKE_EACH(&arena, blocks, &r->B, &r->matrix_B);
     POLI_TAKE(&arena, r->old_B, stabilized ? blocks : 0);
     POLI_TAKE(&arena, r->velocity_B, index3 ? 0 : blocks);
     POLI_TAKE(&arena, r->moved, 6 * bodies);
     POLI_TAKE(&arena, r->inertia, 10 * bodies);
-    POLI_TAKE_EACH(&arena, bodies, &r->d, &r->eta_d, &r->mobility);
-    POLI_TAKE(&arena, r->sums, nv);
+    POLI_TAKE_EACH(&arena, bodies, &r->d, &r->eta_d);
     POLI_TAKE_EACH(&arena, m, &r->position, &r->rates, &r->compliance, &r->mu);
     POLI_TAKE(&arena, r->tensions, m > held ? m : 0);
     POLI_TAKE_EACH(&arena, held + (stabilized ? held : 0), &r->now, &r->before);
-    POLI_TAKE(&arena, r->guess, s->saddle->n);
     POLI_TAKE(&arena, r->left_out, m);
     POLI_TAKE(&arena, r->eta_left_out, m);
     POLI_TAKE(&arena, r->factor, bodies);
@@ -123,11 +124,12 @@ static pol_status build(poli_alpha *s, poli_alpha_rows *r)
   r->memory = arena.memory;
   r->memory_size = arena.used;
   if (!r->memory) return POL_NO_MEMORY;
-  set_stretches(r);
+  set_stretches(s);
   for (int b = 0; b < r->bodies->count; b++) {
     const poli_rigid_body *body = &r->bodies->items[b];
     r->factor[b] = body->is_point ? -1 : s->factor_of[body->v];
     r->inertia[10 * b] = body->mass;
+    r->eta_d[b] = 1.0;
     poli_m3_copy(body->inertia, r->inertia + 10 * b + 1);
   }
   const poli_newton_matrix matrix = {.n = s->saddle->n,
@@ -288,6 +290,10 @@ void poli_alpha_rows_archive(poli_alpha *s, poli_archive *archive)
   poli_archive_bytes(archive, r->memory, r->memory_size);
   r->now = poli_archive_place(archive, r->now, r->memory, r->memory_size);
   r->before = poli_archive_place(archive, r->before, r->memory, r->memory_size);
+  r->R = poli_archive_place(archive, r->R, r->memory, r->memory_size);
+  r->B = poli_archive_place(archive, r->B, r->memory, r->memory_size);
+  r->matrix_R = poli_archive_place(archive, r->matrix_R, r->memory, r->memory_size);
+  r->matrix_B = poli_archive_place(archive, r->matrix_B, r->memory, r->memory_size);
   poli_block_lu_archive(r->lu, archive);
   if (r->eta_lu) poli_block_lu_archive(r->eta_lu, archive);
   poli_newton_archive(r->newton, archive);
@@ -432,13 +438,6 @@ static POLI_WIDE void set_constraints(const poli_alpha *s, int first, int end, d
   for (int i = first; i < end && extra; i++) more[i] = dropped[i] ? 0.0 : more[i];
 }
 
-/* The factors of the bodies from this one on. */
-static int first_factor(const poli_alpha *s, int b)
-{
-  const poli_rigid_bodies *bodies = s->rows->bodies;
-  return b < bodies->count ? s->factor_of[bodies->places[b].v] : s->dae->group.num_factors;
-}
-
 /* All of the step at x and its residual, one stretch of the mechanism after the other. */
 static void evaluate_stretches(poli_alpha *s, const double *x, double *out)
 {
@@ -451,30 +450,26 @@ static void evaluate_stretches(poli_alpha *s, const double *x, double *out)
   for (int k = 0; k < POLI_KINDS; k++) s->acceleration[k] = s->change[k] = 0.0;
   s->has_accelerations = 1;
   if (stabilized) poli_alpha_copy(s->eta, x + s->saddle->nv + s->saddle->m, s->saddle->num_extra);
-  for (int k = 0, row = 0, end_row; k < r->num_stretches; k++, row = end_row) {
+  for (int k = 0; k < r->num_stretches; k++) {
     const poli_stretch *end = &r->stretches[k];
-    const int factor = first_factor(s, done.placed), end_factor = first_factor(s, end->placed);
+    const int v = end->factors.v, count = end->factors.end_v - v;
     if (stabilized) {
-      const int v = r->bodies->places[done.placed].v;
-      const int end_v = end_factor < s->dae->group.num_factors ? s->dae->group.factors[end_factor].v
-                                                               : s->saddle->nv;
-      memset(s->stabilizing + v, 0, (size_t)(end_v - v) * sizeof *s->stabilizing);
+      memset(s->stabilizing + v, 0, (size_t)count * sizeof *s->stabilizing);
       add_transposed(s, done.placed, end->placed, s->h, s->eta, s->stabilizing);
     }
-    poli_alpha_place_factors(s, x, factor, end_factor);
-    poli_alpha_measure_factors(s, factor, end_factor);
+    poli_alpha_place_factors(s, x, end->factors);
+    poli_alpha_measure_factors(s, end->factors);
     set_rotations_of(done.placed, end->placed, &from_q);
 
-    end_row = poli_alpha_rows_end_row(r, end);
-    poli_alpha_place_multipliers(s, x, row, end_row);
+    poli_alpha_place_multipliers(s, x, done.row, end->row);
     r->bodies->joints(space->nodes, done.nodes, end->nodes, s->next.q, r->R, r->position, r->B,
                       s->dae->user);
     if (r->velocities) {
-      memset(r->rates + row, 0, (size_t)(end_row - row) * sizeof *r->rates);
+      memset(r->rates + done.row, 0, (size_t)(end->row - done.row) * sizeof *r->rates);
       turn_velocities(done.placed, end->placed, &from_v);
       poli_row_space_add_rates_of(space, done.nodes, end->nodes, r->B, r->moved, r->rates);
     }
-    set_constraints(s, row, end_row, out);
+    set_constraints(s, done.row, end->row, out);
     set_balances(done.balanced, end->balanced, &to_out);
     done = *end;
   }
@@ -506,20 +501,14 @@ static pol_status evaluate(const double *x, double *out, void *alpha)
 
 /* --- step ------------------------------------------------------------------------------------- */
 
-/* The guess in the axes of the rows: s->x but for the multipliers, which go on along a line.  Those
- * of a polynomial are in these axes already; r->guess has others for the general matrix. */
+/* The multipliers of the guess, in the axes of the rows: they go on along a line; those of a
+ * polynomial are in these axes already. */
 static void set_guess(poli_alpha *s)
 {
   const poli_alpha_rows *r = s->rows;
-  const int nv = s->saddle->nv;
   const double *before = s->same_step ? r->before : r->now;
-  poli_alpha_copy(r->guess, s->x, s->saddle->n);
-  for (int i = 0; i < r->held; i++) {
-    if (s->polynomial)
-      r->guess[nv + i] = s->h * s->now.lambda[i];
-    else
-      s->x[nv + i] = s->h * (2.0 * r->now[i] - before[i]);
-  }
+  double *mu = s->x + s->saddle->nv;
+  for (int i = 0; i < r->held && !s->polynomial; i++) mu[i] = s->h * (2.0 * r->now[i] - before[i]);
 }
 
 pol_status poli_alpha_rows_solve(poli_alpha *s, pol_diagnostics *diagnostics)
@@ -533,20 +522,30 @@ pol_status poli_alpha_rows_solve(poli_alpha *s, pol_diagnostics *diagnostics)
                                      .user = s};
   const pol_status status = poli_newton_solve(s->rows->newton, &system, s->x, diagnostics);
   note_iterations(s, status, diagnostics->iteration);
-  if (status) poli_alpha_copy(s->x, s->rows->guess, s->saddle->n);
   return status;
 }
 
 void poli_alpha_rows_accept(poli_alpha *s)
 {
   poli_alpha_rows *r = s->rows;
+  poli_body_loop from_q = {.s = s, .from = s->next.q, .to = r->R};
+  poli_stretch done = {0};
   double *oldest = r->before;
   r->before = r->now;
   r->now = oldest;
-  poli_alpha_copy(r->now, s->next.lambda, r->held);
   poli_alpha_copy(r->now + r->held, s->eta, s->saddle->num_extra);
+  if (r->own_axes || r->num_stretches == 0) poli_alpha_copy(r->now, s->next.lambda, r->held);
   if (r->own_axes) return;
-  set_rotations(s, s->next.q, r->R);
-  poli_row_space_turn(r->space, r->R, 1, s->next.lambda);
+  if (r->num_stretches == 0) {
+    set_rotations(s, s->next.q, r->R);
+    poli_row_space_turn(r->space, r->R, 1, s->next.lambda);
+  }
+  for (int k = 0; k < r->num_stretches; k++) {
+    const poli_stretch *end = &r->stretches[k];
+    poli_alpha_copy(r->now + done.row, s->next.lambda + done.row, end->row - done.row);
+    set_rotations_of(done.placed, end->placed, &from_q);
+    poli_row_space_turn_of(r->space, done.nodes, end->nodes, r->R, 1, s->next.lambda);
+    done = *end;
+  }
   if (s->saddle->num_extra) poli_row_space_turn(r->space, r->old_R, 1, s->eta);
 }

@@ -14,6 +14,8 @@
  * are evaluated as far as their bodies are placed, then bodies as far as their nodes are. */
 typedef struct poli_stretch {
   int placed, nodes, balanced;
+  int row;                  /* the first behind those of the nodes so far */
+  poli_alpha_range factors; /* of its bodies */
 } poli_stretch;
 
 struct poli_alpha_rows {
@@ -36,22 +38,18 @@ struct poli_alpha_rows {
   size_t memory_size;
   double *inertia;               /* 10 numbers per body: its mass, its inertia in body axes */
   int *factor;                   /* of the group: rotation of each body, -1 for points */
-  double *R, *B;                 /* at the last residual */
-  double *matrix_B;              /* where the matrix was evaluated */
+  double *R, *B;                 /* at the last residual, if no matrix was evaluated since */
+  double *matrix_R, *matrix_B;   /* where the matrix was evaluated */
   double *velocity_B;            /* there, of B v: with arms r + h (beta/gamma) w x r */
   double *old_R, *old_B;         /* at q_n, for eta */
-  double *A_inverse, *D;         /* 9 numbers per body; D of mu */
-  double *RT, *RV, *A_inverse_R; /* R T, R V (not in index 3) and A^-1 R^T, at the matrix */
-  double *eta_D, *d, *eta_d;     /* D of eta, and numbers d of translations */
-  double *mobility;              /* A^-1 of translations */
-  double *sums;                  /* nv: sums of the rows of |A| */
+  double *A_inverse_R, *RT;      /* 9 numbers per body: A^-1 R^T and, for eta, R T, at the matrix */
+  double *D, *eta_D, *d, *eta_d; /* D of mu and of eta, and numbers d of translations */
   double *position, *rates;      /* m: Phi and elongations, B v */
   double *tensions;              /* m: lambda and tensions of springs; none without springs */
   double *compliance;            /* m: 0 for constraints */
   double *moved;                 /* 6 numbers per body: velocities in inertial axes */
   double *mu;                    /* m: multipliers in a solution, and other temporary numbers */
   double *now, *before;          /* held: multipliers of the last steps; behind them eta */
-  double *guess;                 /* n: of a step that is repeated with the general matrix */
   unsigned char *left_out, *eta_left_out; /* m */
 };
 
@@ -75,18 +73,13 @@ static inline const double *poli_alpha_rows_lambda(const poli_alpha *s)
   return r->m > r->held ? r->tensions : s->next.lambda;
 }
 
-/* The first row behind those of a stretch. */
-static inline int poli_alpha_rows_end_row(const poli_alpha_rows *r, const poli_stretch *end)
-{
-  return end->nodes < r->space->num_nodes ? r->space->nodes[end->nodes].row : r->held;
-}
-
 /* A loop over bodies. */
 typedef struct poli_body_loop {
   const poli_alpha *s;
   const double *from;
   double *to;
-  int kind;           /* by velocities, or of eta */
+  int of_eta;
+  double scale;       /* d is so many times A^-1 */
   atomic_int *failed; /* the first body that failed */
 } poli_body_loop;
 
@@ -107,7 +100,7 @@ void poli_alpha_rows_set_rates(const poli_alpha *s, const double *v, double *rat
 pol_status poli_alpha_rows_set_matrix(void *alpha);
 pol_status poli_alpha_rows_factor(int *row, void *alpha);
 void poli_alpha_rows_apply_inverse(const double *residual, double *x, void *alpha);
-void poli_alpha_rows_add_sizes(const int *kind, double *size, void *alpha);
+void poli_alpha_rows_add_sizes(double *size, void *alpha);
 void poli_alpha_rows_add_multipliers(const double *x, double *sum, void *alpha);
 
 #endif

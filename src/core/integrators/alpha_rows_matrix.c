@@ -72,20 +72,15 @@ POLI_INLINE pol_status set_body(const poli_alpha *s, int b)
   const double mass = r->inertia[10 * b], *own = poli_alpha_rows_inertia(r, b);
   const double inertia = (1.0 - o->alpha_m) / (o->gamma * (1.0 - o->alpha_f)), h = s->h;
   const double ratio = o->gamma / o->beta, moved = o->index == POL_INDEX_3 ? 1.0 : ratio;
-  const int linear = body->v + (body->is_point ? 0 : 3);
-  double *A = r->A_inverse + 9 * b, *RT = r->RT + 9 * b, *A_inverse_R = r->A_inverse_R + 9 * b;
   const double *R = poli_alpha_rows_axes(r, r->R, b), *w = s->next.v + body->v;
-  for (int i = 0; i < 3; i++) r->sums[linear + i] = inertia * ratio * mass;
-  r->mobility[b] = 1.0 / (inertia * ratio * mass);
-  r->d[b] = moved * r->mobility[b];
-  r->eta_d[b] = 1.0;
+  r->d[b] = moved / (inertia * ratio * mass);
   if (body->is_point) return POL_OK;
 
   /* A = (inertia J + h d(w x J w)/dw) V + h^2 K T */
   poli_alpha_derivatives d;
   const pol_status status = poli_alpha_differentiate(s, r->factor[b], inertia, &d);
   if (status) return status;
-  double X[9], Y[9], K[9], J[9], momentum[3];
+  double A[9], X[9], Y[9], K[9], J[9], momentum[3], *A_inverse_R = r->A_inverse_R + 9 * b;
   poli_m3_copy(own, J);
   if (r->bodies->spatial) {
     poli_m3_multiply(r->R + 9 * b, own, X);
@@ -100,17 +95,16 @@ POLI_INLINE pol_status set_body(const poli_alpha *s, int b)
   set_stiffness(s, b, J, K);
   poli_m3_multiply(K, d.T, X);
   for (int i = 0; i < 9; i++) A[i] += h * h * X[i];
-  for (int i = 0; i < 3; i++)
-    r->sums[body->v + i] = fabs(A[3 * i]) + fabs(A[3 * i + 1]) + fabs(A[3 * i + 2]);
   if (!invert(A)) return POL_SINGULAR;
 
   /* D = R (T or V) A^-1 R^T, and R T R_n^T for eta */
-  poli_m3_multiply(R, d.T, RT);
   poli_m3_multiply_by_transposed(A, R, A_inverse_R);
-  if (o->index != POL_INDEX_3) poli_m3_multiply(R, d.V, r->RV + 9 * b);
-  poli_m3_multiply(o->index == POL_INDEX_3 ? RT : r->RV + 9 * b, A_inverse_R, r->D + 9 * b);
-  if (s->saddle->num_extra)
-    poli_m3_multiply_by_transposed(RT, poli_alpha_rows_axes(r, r->old_R, b), r->eta_D + 9 * b);
+  poli_m3_multiply(R, o->index == POL_INDEX_3 ? d.T : d.V, X);
+  poli_m3_multiply(X, A_inverse_R, r->D + 9 * b);
+  if (!s->saddle->num_extra) return POL_OK;
+  poli_m3_multiply(R, d.T, r->RT + 9 * b);
+  poli_m3_multiply_by_transposed(r->RT + 9 * b, poli_alpha_rows_axes(r, r->old_R, b),
+                                 r->eta_D + 9 * b);
   return POL_OK;
 }
 
@@ -153,17 +147,22 @@ pol_status poli_alpha_rows_set_matrix(void *alpha)
   atomic_int failed = INT_MAX;
   poli_alpha_rows_run(s, &(poli_body_loop){.failed = &failed}, set_bodies);
   if (atomic_load(&failed) < INT_MAX) return set_body(s, atomic_load(&failed));
-  for (int i = 0; i < r->m; i++) {
-    const poli_compliant_row *spring = i < r->held ? NULL : &r->bodies->compliant[i - r->held];
-    r->left_out[i] = r->eta_left_out[i] = i < r->held && s->dropped && s->dropped[i];
-    r->compliance[i] = 0.0;
-    if (!spring) continue;
+  for (int i = 0; i < r->held; i++)
+    r->left_out[i] = r->eta_left_out[i] = s->dropped && s->dropped[i];
+  for (int i = r->held; i < r->m; i++) {
+    const poli_compliant_row *spring = &r->bodies->compliant[i - r->held];
     r->compliance[i] =
         moved / (s->h * (s->h * spring->stiffness + ratio * spring->damping) + 1e-290);
+    r->left_out[i] = 0;
     r->eta_left_out[i] = 1;
   }
-  poli_alpha_copy(r->matrix_B, r->B, r->space->num_blocks);
   if (o->index != POL_INDEX_3) set_velocity_blocks(s);
+  /* the next residual has others */
+  double *const R = r->R, *const B = r->B;
+  r->R = r->matrix_R;
+  r->B = r->matrix_B;
+  r->matrix_R = R;
+  r->matrix_B = B;
   s->matrix_h = s->h;
   return POL_OK;
 }
@@ -241,31 +240,29 @@ pol_status poli_alpha_rows_velocity_defect(poli_alpha *s, const double *v, doubl
 
 /* --- solution --------------------------------------------------------------------------------- */
 
-/* Velocities in inertial axes, R T y or R V y with the derivative of velocities. */
-static inline void move_body(const poli_alpha *s, int b, int by_velocity, const double *y)
-{
-  const poli_alpha_rows *r = s->rows;
-  const poli_body_place *body = &r->bodies->places[b];
-  const double *own = y + body->v;
-  double *moved = r->moved + 6 * b;
-  if (!body->is_point) {
-    poli_m3_apply((by_velocity ? r->RV : r->RT) + 9 * b, own, moved);
-    own += 3;
-  }
-  poli_v3_scale(by_velocity ? s->options->gamma / s->options->beta : 1.0, own, moved + 3);
-}
-
+/* Displacements in inertial axes, R T y. */
 static POLI_WIDE void move_bodies(int first, int end, void *user)
 {
   const poli_body_loop *loop = user;
-  for (int b = first; b < end; b++) move_body(loop->s, b, 0, loop->from);
+  const poli_alpha_rows *r = loop->s->rows;
+  for (int b = first; b < end; b++) {
+    const poli_body_place *body = &r->bodies->places[b];
+    const double *own = loop->from + body->v;
+    double *moved = r->moved + 6 * b;
+    if (!body->is_point) {
+      poli_m3_apply(r->RT + 9 * b, own, moved);
+      own += 3;
+    }
+    poli_v3_copy(own, moved + 3);
+  }
 }
 
+/* y = A^-1 (a - B^T mu) for a in inertial axes, which is in the place of y; or y -= B_0^T eta */
 static POLI_WIDE void respond(int first, int end, void *user)
 {
   const poli_body_loop *loop = user;
   const poli_alpha_rows *r = loop->s->rows;
-  const int of_eta = loop->kind;
+  const int of_eta = loop->of_eta;
   const double *B = of_eta ? r->old_B : r->matrix_B, *mu = loop->from;
   for (int b = first; b < end; b++) {
     const poli_body_place *body = &r->bodies->places[b];
@@ -273,64 +270,63 @@ static POLI_WIDE void respond(int first, int end, void *user)
     for (int e = r->space->first_side[b]; e < r->space->first_side[b + 1]; e++)
       poli_row_side_add_wrench(&r->space->sides[e], B, mu, wrench);
     if (!body->is_point) {
-      if (of_eta)
+      if (of_eta) {
         poli_m3_apply_transposed(poli_alpha_rows_axes(r, r->old_R, b), wrench, turned);
-      else
-        poli_m3_apply(r->A_inverse_R + 9 * b, wrench, turned);
-      poli_v3_subtract(to, turned, to);
+        poli_v3_subtract(to, turned, to);
+      } else {
+        poli_v3_subtract(to, wrench, turned);
+        poli_m3_apply(r->A_inverse_R + 9 * b, turned, to);
+      }
       to += 3;
     }
-    poli_v3_add_scaled(of_eta ? -1.0 : -r->mobility[b], wrench + 3, to);
+    poli_v3_subtract(to, wrench + 3, to);
+    if (!of_eta) poli_v3_scale(r->d[b] / loop->scale, to, to);
   }
 }
 
-/* y -= A^-1 B^T mu, or y -= B_0^T eta */
-static void subtract_response(const poli_alpha *s, const double *mu, int of_eta, double *y)
-{
-  poli_alpha_rows_run(s, &(poli_body_loop){.from = mu, .to = y, .kind = of_eta}, respond);
-}
-
-/* y = A^-1 a, and what it moves, for the residual -a. */
-static POLI_WIDE void solve_bodies(int first, int end, void *user)
+/* a in inertial axes, for the residual -a, and what it moves without reactions. */
+static POLI_WIDE void turn_bodies(int first, int end, void *user)
 {
   const poli_body_loop *loop = user;
   const poli_alpha_rows *r = loop->s->rows;
   for (int b = first; b < end; b++) {
     const poli_body_place *body = &r->bodies->places[b];
     const double *residual = loop->from + body->v;
-    double *own = loop->to + body->v, a[3];
+    double *a = loop->to + body->v, *moved = r->moved + 6 * b;
     if (!body->is_point) {
-      for (int i = 0; i < 3; i++) a[i] = -residual[i];
-      poli_m3_apply(r->A_inverse + 9 * b, a, own);
-      own += 3;
+      double turned[3];
+      poli_m3_apply(poli_alpha_rows_axes(r, r->matrix_R, b), residual, turned);
+      poli_v3_scale(-1.0, turned, a);
+      poli_m3_apply(r->D + 9 * b, a, moved);
       residual += 3;
+      a += 3;
     }
-    for (int i = 0; i < 3; i++) a[i] = -residual[i];
-    poli_v3_scale(r->mobility[b], a, own);
-    move_body(loop->s, b, loop->kind, loop->to);
+    poli_v3_scale(-1.0, residual, a);
+    poli_v3_scale(r->d[b], a, moved + 3);
   }
 }
 
-/* The right-hand side of mu, B T y - b or B V y - b with y = A^-1 a, for the residual (-a, -b). */
-static void set_right_side(const poli_alpha *s, const double *residual, int by_velocity, double *y)
+/* a in the place of y, and the right-hand side of mu, B T y - b or B V y - b with y = A^-1 a, for
+ * the residual (-a, -b). */
+static void set_right_side(const poli_alpha *s, const double *residual, double *y, double *mu)
 {
   const poli_alpha_rows *r = s->rows;
-  const double *b = residual + s->saddle->nv, *B = by_velocity ? r->velocity_B : r->matrix_B;
-  poli_body_loop loop = {.s = s, .from = residual, .to = y, .kind = by_velocity};
+  const double *b = residual + s->saddle->nv;
+  const double *B = s->options->index == POL_INDEX_3 ? r->matrix_B : r->velocity_B;
+  poli_body_loop loop = {.s = s, .from = residual, .to = y};
   if (r->num_stretches <= 1) {
-    poli_alpha_rows_run(s, &loop, solve_bodies);
-    for (int i = 0; i < r->m; i++) r->mu[i] = i < r->held ? b[i] : 0.0;
-    poli_row_space_add_rates(r->space, B, r->moved, r->mu);
+    poli_alpha_rows_run(s, &loop, turn_bodies);
+    for (int i = 0; i < r->m; i++) mu[i] = i < r->held ? b[i] : 0.0;
+    poli_row_space_add_rates(r->space, B, r->moved, mu);
     return;
   }
   /* one stretch after the other, while its bodies are in the cache; there are no springs */
   poli_stretch done = {0};
-  for (int k = 0, row = 0, end_row; k < r->num_stretches; k++, row = end_row) {
+  for (int k = 0; k < r->num_stretches; k++) {
     const poli_stretch *end = &r->stretches[k];
-    end_row = poli_alpha_rows_end_row(r, end);
-    solve_bodies(done.placed, end->placed, &loop);
-    poli_alpha_copy(r->mu + row, b + row, end_row - row);
-    poli_row_space_add_rates_of(r->space, done.nodes, end->nodes, B, r->moved, r->mu);
+    turn_bodies(done.placed, end->placed, &loop);
+    poli_alpha_copy(mu + done.row, b + done.row, end->row - done.row);
+    poli_row_space_add_rates_of(r->space, done.nodes, end->nodes, B, r->moved, mu);
     done = *end;
   }
 }
@@ -339,22 +335,26 @@ void poli_alpha_rows_apply_inverse(const double *residual, double *x, void *alph
 {
   const poli_alpha *s = alpha;
   const poli_alpha_rows *r = s->rows;
-  const int nv = s->saddle->nv, by_velocity = s->options->index != POL_INDEX_3;
+  const pol_options *o = s->options;
+  const int nv = s->saddle->nv;
+  const double moved = o->index == POL_INDEX_3 ? 1.0 : o->gamma / o->beta;
   double *b = x + nv, *c = b + r->held;
-  set_right_side(s, residual, by_velocity, x);
-  poli_block_lu_solve(r->lu, r->mu);
-  subtract_response(s, r->mu, 0, x);
-  poli_alpha_copy(b, r->mu, r->held);
+  double *mu = r->m > r->held ? r->mu : b; /* tensions are no unknowns */
+  set_right_side(s, residual, x, mu);
+  poli_block_lu_solve(r->lu, mu);
+  poli_alpha_rows_run(s, &(poli_body_loop){.from = mu, .to = x, .scale = moved}, respond);
+  if (mu != b) poli_alpha_copy(b, mu, r->held);
   if (!s->saddle->num_extra) return;
 
   /* eta from B T y - c */
+  double *eta = r->m > r->held ? r->mu : c;
   poli_alpha_rows_run(s, &(poli_body_loop){.from = x}, move_bodies);
-  for (int i = 0; i < r->m; i++) r->mu[i] = i < r->held ? residual[nv + r->held + i] : 0.0;
-  poli_row_space_add_rates(r->space, r->matrix_B, r->moved, r->mu);
-  for (int i = r->held; i < r->m; i++) r->mu[i] = 0.0;
-  poli_block_lu_solve(r->eta_lu, r->mu);
-  subtract_response(s, r->mu, 1, x);
-  poli_alpha_copy(c, r->mu, r->held);
+  for (int i = 0; i < r->m; i++) eta[i] = i < r->held ? residual[nv + r->held + i] : 0.0;
+  poli_row_space_add_rates(r->space, r->matrix_B, r->moved, eta);
+  for (int i = r->held; i < r->m; i++) eta[i] = 0.0;
+  poli_block_lu_solve(r->eta_lu, eta);
+  poli_alpha_rows_run(s, &(poli_body_loop){.from = eta, .to = x, .of_eta = 1}, respond);
+  if (eta != c) poli_alpha_copy(c, eta, r->held);
 }
 
 /* --- norms ------------------------------------------------------------------------------------ */
@@ -375,15 +375,15 @@ static void add_spring_sizes(const poli_alpha *s, double *rotation, double *tran
   for (int e = 0; e < num_sides; e++) {
     const poli_row_side *own = &r->space->sides[e];
     if (own->row < r->held) continue;
-    angular[own->row] += size_of(r->B + own->block);
-    linear[own->row] += size_of(r->B + own->block + 3);
+    angular[own->row] += size_of(r->matrix_B + own->block);
+    linear[own->row] += size_of(r->matrix_B + own->block + 3);
   }
   for (int b = 0; b < r->bodies->count; b++) {
     const poli_body_place *body = &r->bodies->places[b];
     const int first = body->v, position = first + (body->is_point ? 0 : 3);
     for (int e = r->space->first_side[b]; e < r->space->first_side[b + 1]; e++) {
       const poli_row_side *own = &r->space->sides[e];
-      const double *W = r->B + own->block;
+      const double *W = r->matrix_B + own->block;
       if (own->row < r->held) continue;
       const poli_compliant_row *spring = &r->bodies->compliant[own->row - r->held];
       const double ratio = s->options->gamma / s->options->beta;
@@ -399,28 +399,38 @@ static void add_spring_sizes(const poli_alpha *s, double *rotation, double *tran
   }
 }
 
-void poli_alpha_rows_add_sizes(const int *kind, double *size, void *alpha)
+void poli_alpha_rows_add_sizes(double *size, void *alpha)
 {
   const poli_alpha *s = alpha;
   const poli_alpha_rows *r = s->rows;
   const int nv = s->saddle->nv, n = s->saddle->n;
-  const double ratio =
+  const double moved =
       s->options->index == POL_INDEX_3 ? 1.0 : s->options->gamma / s->options->beta;
   double *rotation = size + (size_t)POLI_ROTATIONS * (size_t)n,
          *translation = size + (size_t)POLI_TRANSLATIONS * (size_t)n;
-  for (int i = 0; i < nv; i++) size[(size_t)kind[i] * (size_t)n + (size_t)i] += r->sums[i];
+  for (int b = 0; b < r->bodies->count; b++) {
+    int i = r->bodies->places[b].v;
+    if (!r->bodies->places[b].is_point) {
+      double A[9]; /* = (A^-1 R^T R)^-1 */
+      poli_m3_multiply(r->A_inverse_R + 9 * b, poli_alpha_rows_axes(r, r->matrix_R, b), A);
+      invert(A);
+      for (int k = 0; k < 3; k++) rotation[i + k] += size_of(A + 3 * k);
+      i += 3;
+    }
+    for (int k = 0; k < 3; k++) translation[i + k] += moved / r->d[b];
+  }
   if (r->m > r->held) add_spring_sizes(s, rotation, translation);
   for (int e = 0; e < r->space->first_side[r->bodies->count]; e++) {
     const poli_row_side *own = &r->space->sides[e];
-    const double *B = r->B + own->block;
+    const double *B = r->matrix_B + own->block;
     for (int i = 0; i < own->joined + own->others && own->row < r->held; i++) {
       const int row = own->row + i;
       const double *other = B + own->joined + 6 * (i - own->joined);
       const int joined = i < own->joined;
       const double angular = joined ? size_of(B) - fabs(B[i]) : size_of(other);
       const double linear = joined ? 1.0 : size_of(other + 3);
-      rotation[nv + row] += ratio * angular;
-      translation[nv + row] += ratio * linear;
+      rotation[nv + row] += moved * angular;
+      translation[nv + row] += moved * linear;
       if (!s->saddle->num_extra) continue;
       rotation[nv + r->held + row] += angular;
       translation[nv + r->held + row] += linear;
@@ -437,7 +447,7 @@ void poli_alpha_rows_add_multipliers(const double *x, double *sum, void *alpha)
     double *to = sum + body->v, moment = 0.0;
     for (int e = r->space->first_side[b]; e < r->space->first_side[b + 1]; e++) {
       const poli_row_side *own = &r->space->sides[e];
-      const double *B = r->B + own->block, *mu = x + s->saddle->nv + own->row;
+      const double *B = r->matrix_B + own->block, *mu = x + s->saddle->nv + own->row;
       if (own->row >= r->held) continue;
       double *force = to + (body->is_point ? 0 : 3);
       if (own->joined) {

@@ -165,7 +165,7 @@ static pol_status allocate(poli_alpha *s)
     POLI_TAKE_EACH(&arena, nq, &s->now.q, &s->next.q);
     POLI_TAKE(&arena, s->base, s->update->base_velocity ? nq : 0);
     POLI_TAKE_EACH(&arena, nv, &s->now.v, &s->next.v, &s->now.vd, &s->next.vd, &s->now.a,
-                   &s->next.a, &s->theta, &s->c, &s->stabilizing, &s->model_v, &s->model_vd,
+                   &s->next.a, &s->theta, &s->stabilizing, &s->model_v, &s->model_vd,
                    &s->given_v, &s->given_a);
     POLI_TAKE_EACH(&arena, m, &s->now.lambda, &s->next.lambda, &s->position, &s->velocity);
     POLI_TAKE_EACH(&arena, n, &s->x, &s->x_done, &s->column, &s->sample, &s->predictor.sample[0],
@@ -463,6 +463,14 @@ static pol_status solve_with_matrix(poli_alpha *s, pol_diagnostics *d)
   return poli_newton_solve(s->newton, &system, s->x, d);
 }
 
+/* The first x; the multipliers of a polynomial through samples are in the axes of the rows. */
+static void predict(poli_alpha *s)
+{
+  poli_alpha_predict(s);
+  for (int i = 0; i < s->saddle->m && s->rows && !s->by_rows && s->polynomial; i++)
+    s->x[s->saddle->nv + i] = s->h * s->now.lambda[i];
+}
+
 /* In the space of the constraints; if that fails, what its matrix leaves out may matter: again with
  * the full matrix, unless a smaller step can be tried. */
 static pol_status solve_by_rows(poli_alpha *s, pol_diagnostics *d)
@@ -475,7 +483,10 @@ static pol_status solve_by_rows(poli_alpha *s, pol_diagnostics *d)
   if (status) return status;
   poli_newton_reset(s->newton);
   status = poli_alpha_prepare(s);
-  return status ? status : solve_with_matrix(s, d);
+  if (status) return status;
+  s->same_step = 0; /* s->next is that of the failed attempt */
+  predict(s);
+  return solve_with_matrix(s, d);
 }
 
 /* One step into s->next: start, predict, solve, test; undone if it fails. */
@@ -503,10 +514,7 @@ static pol_status attempt(pol_integrator *integrator, double t, double h, const 
     } else if (poli_alpha_is_published(s)) {
       status = poli_alpha_solve_published(s, d);
     } else {
-      poli_alpha_predict(s);
-      /* the samples of a polynomial have multipliers in the axes of the rows */
-      for (int i = 0; i < s->saddle->m && s->rows && !s->by_rows && s->polynomial; i++)
-        s->x[s->saddle->nv + i] = s->h * s->now.lambda[i];
+      predict(s);
       status = s->by_rows ? solve_by_rows(s, d) : solve_with_matrix(s, d);
     }
     if (status) poli_dae_blame(s->dae, s->scratch, d);

@@ -30,6 +30,9 @@ long poli_block_lu_address(const poli_block_lu *lu, int i, int j);
 /* The values: set to zero by clear, then filled by the caller, then overwritten by factor. */
 double *poli_block_lu_values(poli_block_lu *lu);
 void poli_block_lu_clear(poli_block_lu *lu);
+/* The same node by node, in their order of elimination from 0 to num_nodes - 1: returns the node,
+ * and clears the blocks that it shares with itself and with later ones. */
+int poli_block_lu_clear_next(poli_block_lu *lu, int place);
 
 /* Rows whose pivot becomes smaller than `threshold` of their diagonal entry depend on others; they
  * are dropped: their unknowns will be 0 and their equations ignored.  So are those with a 1 in
