@@ -256,7 +256,7 @@ typedef struct placing {
 
 static void place_all(int first, int end, void *user)
 {
-  enum { FEW = 256 };
+  enum { FEW = 2048 };
   const placing *p = user;
   for (int f = first; f < end; f += FEW)
     poli_alpha_place_factors(p->s, p->x,

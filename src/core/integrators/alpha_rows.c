@@ -51,7 +51,7 @@ static int is_applicable(const poli_alpha *s)
 }
 
 /* Bodies in a stretch. */
-enum { STRETCH = 128 };
+enum { STRETCH = 1024 };
 
 /* How many stretches there are, if evaluations can be divided. */
 static int count_stretches(const poli_alpha *s)
