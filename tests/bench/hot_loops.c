@@ -64,6 +64,7 @@ int main(int argc, char **argv)
   pol_mechanism *own = model ? NULL : bench_make_model(PEER_SPHERICAL, &bodies);
   bench_plan plan = bench_plan_make(loops[chosen].method, POL_SO3XR3, loops[chosen].index,
                                     loops[chosen].order, loops[chosen].tolerance > 0.0);
+  plan.options.threads = 1; /* only one is counted */
   pol_control *control = &plan.options.control;
   if (plan.variable)
     control->rtol = control->atol_translation = control->atol_rotation = loops[chosen].tolerance;

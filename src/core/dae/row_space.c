@@ -9,7 +9,8 @@
 
 enum { MAX_ROWS = 6 }; /* of a node */
 
-/* Bodies from which on threads save more time than they cost. */
+/* Bodies from which on threads save more time than they cost, and matrices do not fit in the cache.
+ */
 enum { MANY_BODIES = 1000 };
 
 /* --- life cycle ------------------------------------------------------------------------------- */
@@ -305,7 +306,8 @@ static POLI_WIDE void assemble_nodes(int first, int end, void *user)
   for (int n = first; n < end; n++) assemble_node(user, n);
 }
 
-/* All of them in the order of elimination: blocks are cleared shortly before they are filled. */
+/* All of them in the order of elimination: blocks are cleared shortly before they are filled, while
+ * they are in the cache. */
 static POLI_WIDE void assemble_all(const job *j)
 {
   for (int k = 0; k < j->space->num_nodes; k++)
@@ -318,7 +320,7 @@ void poli_row_space_assemble(const poli_row_space *space, const double *B1, cons
 {
   job j = {.space = space, .B1 = B1, .B0 = B0, .D = D, .d = d, .more = more, .lu = lu};
   j.values = poli_block_lu_values(lu);
-  if (space->threads <= 1) {
+  if (space->threads <= 1 && space->num_nodes >= MANY_BODIES) {
     assemble_all(&j);
     return;
   }

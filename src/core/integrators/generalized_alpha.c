@@ -165,8 +165,8 @@ static pol_status allocate(poli_alpha *s)
     POLI_TAKE_EACH(&arena, nq, &s->now.q, &s->next.q);
     POLI_TAKE(&arena, s->base, s->update->base_velocity ? nq : 0);
     POLI_TAKE_EACH(&arena, nv, &s->now.v, &s->next.v, &s->now.vd, &s->next.vd, &s->now.a,
-                   &s->next.a, &s->theta, &s->stabilizing, &s->model_v, &s->model_vd,
-                   &s->given_v, &s->given_a);
+                   &s->next.a, &s->theta, &s->stabilizing, &s->model_v, &s->model_vd, &s->given_v,
+                   &s->given_a);
     POLI_TAKE_EACH(&arena, m, &s->now.lambda, &s->next.lambda, &s->position, &s->velocity);
     POLI_TAKE_EACH(&arena, n, &s->x, &s->x_done, &s->column, &s->sample, &s->predictor.sample[0],
                    &s->predictor.sample[1], &s->predictor.sample[2], &s->predictor.sample[3]);

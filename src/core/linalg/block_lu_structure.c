@@ -361,9 +361,8 @@ void poli_block_lu_clear(poli_block_lu *lu)
 int poli_block_lu_clear_next(poli_block_lu *lu, int place)
 {
   /* behind the last one are the fronts of the parts */
-  const size_t start = (size_t)lu->diagonal[place], end = place + 1 < lu->num_nodes
-                                                              ? (size_t)lu->diagonal[place + 1]
-                                                              : lu->num_values;
+  const size_t start = (size_t)lu->diagonal[place],
+               end = place + 1 < lu->num_nodes ? (size_t)lu->diagonal[place + 1] : lu->num_values;
   memset(lu->values + start, 0, (end - start) * sizeof *lu->values);
   return lu->node[place];
 }
