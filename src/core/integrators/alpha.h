@@ -105,7 +105,7 @@ typedef struct poli_alpha {
   double calm[POLI_KINDS];         /* smallest of these accelerations so far, where they last */
 } poli_alpha;
 
-/* The known part c, of which v_n and a_n are c_v and c_a times. */
+/* The known part of theta, c = c_v v_n + c_a a_n. */
 static inline double poli_alpha_c(const poli_alpha *s, int i)
 {
   return s->c_v * s->now.v[i] + s->c_a * s->now.a[i];
