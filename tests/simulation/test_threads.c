@@ -181,6 +181,43 @@ static void summaries_are_the_same(void **state)
   pol_mechanism_free(&mechanism);
 }
 
+/* A run of `steps` with so many threads. */
+static pol_simulation *run(const pol_mechanism *mechanism, int threads, int steps)
+{
+  pol_simulation *simulation;
+  pol_settings settings = pol_settings_default();
+  settings.end = 4e-3;
+  settings.options.threads = threads;
+  assert_int_equal(pol_simulation_create(&simulation, mechanism, &settings, NULL), POL_OK);
+  for (int n = 0; n < steps; n++) assert_int_equal(pol_simulation_step(simulation), POL_OK);
+  return simulation;
+}
+
+/* A saved state is continued with any number of threads. */
+static void states_fit_any_number(void **state)
+{
+  (void)state;
+  pol_mechanism *mechanism = create_chain(BALLS);
+  pol_simulation *whole = run(mechanism, 1, 4);
+  const double *v = pol_simulation_state(whole)->v;
+  for (int threads = 1; threads <= 2; threads++) {
+    pol_simulation *first = run(mechanism, threads, 2), *second = run(mechanism, 3 - threads, 0);
+    size_t size = 0;
+    assert_int_equal(pol_simulation_save(first, NULL, &size), POL_OK);
+    void *bytes = malloc(size);
+    assert_non_null(bytes);
+    assert_int_equal(pol_simulation_save(first, bytes, &size), POL_OK);
+    assert_int_equal(pol_simulation_load(second, bytes, size, NULL, 0), POL_OK);
+    for (int n = 0; n < 2; n++) assert_int_equal(pol_simulation_step(second), POL_OK);
+    assert_memory_equal(pol_simulation_state(second)->v, v, 6 * LINKS * sizeof *v);
+    free(bytes);
+    pol_simulation_free(&first);
+    pol_simulation_free(&second);
+  }
+  pol_simulation_free(&whole);
+  pol_mechanism_free(&mechanism);
+}
+
 static void threads_have_a_rule(void **state)
 {
   char message[128];
@@ -199,6 +236,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(threads_change_no_bit),
       cmocka_unit_test(summaries_are_the_same),
+      cmocka_unit_test(states_fit_any_number),
       cmocka_unit_test(threads_have_a_rule),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

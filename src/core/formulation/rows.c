@@ -432,10 +432,11 @@ static void add_sides(poli_row_node *node, const int body[2])
 }
 
 /* The axes of its first three rows; those of the body are the same memory for all. */
-static const double (*own_axes(const poli_joint_kernel *kernel))[3]
+typedef const double (*row_axes)[3];
+static row_axes first_axes(const poli_joint_kernel *kernel)
 {
   static const double of_body[3][3] = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}};
-  const double(*axes)[3] = kernel->view[0].axis;
+  const row_axes axes = kernel->view[0].axis;
   if (kernel->view[0].global) return NULL;
   for (int i = 0; i < 9; i++)
     if (axes[i / 3][i % 3] != of_body[i / 3][i % 3]) return axes;
@@ -486,7 +487,7 @@ static pol_status set_nodes(pol_formulation *f, poli_rigid_bodies *to)
                             .num_rows = kernel->num_rows - kernel->num_slip,
                             .joins = kernel->joins && !to->forces_read_velocities,
                             .joined = {kernel->body[0], kernel->body[1]},
-                            .axes = own_axes(kernel)};
+                            .axes = first_axes(kernel)};
     poli_v3_copy(kernel->view[0].point, node->arm[0]);
     poli_v3_copy(kernel->view[0].s, node->arm[1]);
     add_sides(node, kernel->body);

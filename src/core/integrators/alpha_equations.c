@@ -148,6 +148,7 @@ void poli_alpha_recentre(poli_alpha *s)
 void poli_alpha_add_transposed(poli_alpha *s, double scale, const double *eta, double *out)
 {
   const poli_saddle *saddle = s->saddle;
+  if (saddle->num_extra == 0) return; /* B(q_n) is not evaluated either */
   if (s->by_rows) {
     poli_alpha_rows_add_transposed(s, scale, eta, out);
     return;

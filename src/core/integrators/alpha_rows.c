@@ -119,11 +119,12 @@ static pol_status build(poli_alpha *s, poli_alpha_rows *r)
     POLI_TAKE(&arena, r->left_out, m);
     POLI_TAKE(&arena, r->eta_left_out, m);
     POLI_TAKE(&arena, r->factor, bodies);
-    POLI_TAKE(&arena, r->stretches, r->num_stretches);
   } while (poli_arena_again(&arena));
   r->memory = arena.memory;
   r->memory_size = arena.used;
-  if (!r->memory) return POL_NO_MEMORY;
+  /* not in the block that is archived: their number depends on the threads */
+  r->stretches = calloc((size_t)r->num_stretches + 1, sizeof *r->stretches);
+  if (!r->memory || !r->stretches) return POL_NO_MEMORY;
   set_stretches(s);
   for (int b = 0; b < r->bodies->count; b++) {
     const poli_rigid_body *body = &r->bodies->items[b];
@@ -168,7 +169,9 @@ static void clear(poli_alpha_rows *r)
   poli_block_lu_free(&r->eta_lu);
   poli_row_space_free(&r->space);
   free(r->memory);
+  free(r->stretches);
   r->memory = NULL;
+  r->stretches = NULL;
 }
 
 void poli_alpha_rows_free(poli_alpha_rows **rows)
@@ -534,9 +537,9 @@ void poli_alpha_rows_accept(poli_alpha *s)
   r->before = r->now;
   r->now = oldest;
   poli_alpha_copy(r->now + r->held, s->eta, s->saddle->num_extra);
-  if (r->own_axes || r->num_stretches == 0) poli_alpha_copy(r->now, s->next.lambda, r->held);
-  if (r->own_axes) return;
-  if (r->num_stretches == 0) {
+  if (r->own_axes || r->num_stretches == 0) {
+    poli_alpha_copy(r->now, s->next.lambda, r->held);
+    if (r->own_axes) return;
     set_rotations(s, s->next.q, r->R);
     poli_row_space_turn(r->space, r->R, 1, s->next.lambda);
   }

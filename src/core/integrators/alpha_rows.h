@@ -47,9 +47,9 @@ struct poli_alpha_rows {
   double *position, *rates;      /* m: Phi and elongations, B v */
   double *tensions;              /* m: lambda and tensions of springs; none without springs */
   double *compliance;            /* m: 0 for constraints */
-  double *moved;                 /* 6 numbers per body: velocities in inertial axes */
-  double *mu;                    /* m: multipliers in a solution, and other temporary numbers */
-  double *now, *before;          /* held: multipliers of the last steps; behind them eta */
+  double *moved;        /* 6 numbers per body: velocities or displacements, inertial axes */
+  double *mu;           /* m: multipliers in a solution, and other temporary numbers */
+  double *now, *before; /* held: multipliers of the last steps; behind them eta */
   unsigned char *left_out, *eta_left_out; /* m */
 };
 

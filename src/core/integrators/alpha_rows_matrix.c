@@ -138,6 +138,7 @@ static POLI_WIDE void set_bodies(int first, int end, void *user)
   }
 }
 
+/* After a residual, whose R and B become those of the matrix. */
 pol_status poli_alpha_rows_set_matrix(void *alpha)
 {
   poli_alpha *s = alpha;
@@ -314,7 +315,7 @@ static void set_right_side(const poli_alpha *s, const double *residual, double *
   const double *b = residual + s->saddle->nv;
   const double *B = s->options->index == POL_INDEX_3 ? r->matrix_B : r->velocity_B;
   poli_body_loop loop = {.s = s, .from = residual, .to = y};
-  if (r->num_stretches <= 1) {
+  if (r->num_stretches == 0) {
     poli_alpha_rows_run(s, &loop, turn_bodies);
     for (int i = 0; i < r->m; i++) mu[i] = i < r->held ? b[i] : 0.0;
     poli_row_space_add_rates(r->space, B, r->moved, mu);
